@@ -14,7 +14,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all demo test test-all lint format docs theorems house golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
+.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -53,13 +53,17 @@ lint: $(READY) ## check style, types and the direction of imports
 	@$(RUN) -m ruff check .
 	@$(RUN) -m ruff format --check .
 	@$(RUN) -m mypy
+	@MYPYPATH=src $(RUN) -m mypy --config-file= --strict --follow-imports=silent --cache-dir .mypy_cache/outside tests/typing/documented_calls.py
 	@$(VENV)/bin/lint-imports
+
+wheel: $(READY) ## build the wheel, install it with its extra sql in a fresh environment, and use it there
+	@$(RUN) -m tools.wheel
 
 format: $(READY) ## put the source into its one form
 	@$(RUN) -m ruff check --fix .
 	@$(RUN) -m ruff format .
 
-docs: theorems house ## build the documentation into build/docs
+docs: theorems house glossary ## build the documentation into build/docs
 	@$(RUN) -m sphinx -W --keep-going -q -b html docs build/docs
 	@echo "documentation: build/docs/index.html"
 
@@ -68,6 +72,9 @@ theorems: $(READY) ## write docs/theorems.md from the docstrings
 
 house: $(READY) ## write docs/house.md: rooms, floors and files, one sentence each
 	@$(RUN) -m tools.pages.house
+
+glossary: $(READY) ## write docs/glossary.md from the public signatures and a table of terms
+	@$(RUN) -m tools.pages.glossary
 
 golden: $(READY) ## write tests/golden/* anew, only where a change of results or names is wanted
 	@OPENBLAS_NUM_THREADS=1 $(RUN) -m tools.golden

@@ -15,17 +15,23 @@ author = "The discreet developers"
 project_copyright = "The discreet developers, Apache-2.0"
 release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.viewcode", "house_docstrings", "mathml", "offline"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.viewcode",
+    "class_pages",
+    "house_docstrings",
+    "mathml",
+    "offline",
+]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_extensions", "_static"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]
 myst_heading_anchors = 3
 
-autodoc_default_options = {"members": True, "show-inheritance": True}
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
-autodoc_preserve_defaults = True
 autodoc_type_aliases = {"ArrayLike": "ArrayLike", "NDArray": "NDArray"}
 nitpicky = True
 nitpick_ignore_regex = [
@@ -33,12 +39,15 @@ nitpick_ignore_regex = [
     ("py:.*", r"discreet\.\w+\.[a-z_]\w*\..*"),  # modules inside a room, which the reference leaves out
 ]
 python_use_unqualified_type_names = True
+python_maximum_signature_line_length = 80  # a longer one has a line for each parameter
 add_module_names = False
 default_role = "code"
 
 html_theme = "furo"
 html_title = f"discreet {release}"
 html_static_path = ["_static"]
+html_css_files = ["house.css"]
+html_js_files = ["copy.js"]
 html_math_renderer = "mathml"
 html_copy_source = False
 html_show_sourcelink = False

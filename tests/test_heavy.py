@@ -21,7 +21,7 @@ from tests.needs import NEEDS
 from tests.postgresql import server
 
 ROOT = Path(__file__).resolve().parent.parent
-EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
 
 
 def said(*command: str) -> str:
@@ -31,9 +31,9 @@ def said(*command: str) -> str:
     return (done.stdout + done.stderr).strip()
 
 
-def supported(extra: str) -> None:
-    """Compare the installed version with the range that the extra states."""
-    (stated,) = map(Requirement, EXTRAS[extra])
+def supported(group: str) -> None:
+    """Compare the installed version with the range that its group states."""
+    (stated,) = map(Requirement, GROUPS[group])
     assert stated.specifier.contains(version(stated.name)), (str(stated), version(stated.name))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import tomllib
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -35,6 +37,16 @@ def test_a_folder_is_a_short_table_of_contents(folder):
 def test_every_file_opens_with_a_sentence(house):
     for path in house.files.values():
         assert page.first_sentence(path).endswith((".", "?")), path
+
+
+def test_no_class_name_stands_twice(house):
+    """A name in a message or on a page then means one class; classes for one file alone start with an underscore."""
+    places = defaultdict(list)
+    for module, path in house.files.items():
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(module)
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
 
 
 def test_only_package_files_hand_on_names(house):

@@ -15,12 +15,6 @@ ROOT = Path(__file__).resolve().parent.parent
 HEAVY = ("scipy", "flint", "matplotlib", "click", "rich", "pandas", "duckdb", "torch", "numba")
 
 
-def test_every_public_name_exists_and_is_listed_once() -> None:
-    assert len(discreet.__all__) == len(set(discreet.__all__))
-    for name in discreet.__all__:
-        assert getattr(discreet, name) is not None
-
-
 def test_the_core_depends_on_four_packages() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     names = sorted(entry.split(">")[0].split("=")[0].strip() for entry in project["dependencies"])
@@ -35,11 +29,6 @@ def test_importing_discreet_loads_nothing_heavy() -> None:
     command = [sys.executable, "-W", "error", "-c", script]
     done = subprocess.run(command, capture_output=True, text=True, check=True)  # noqa: S603  our own script
     assert done.stdout.strip() == "[]"
-
-
-@pytest.mark.parametrize("name", [name for name in discreet.__all__ if name[0].isupper() and name != "ZCDP"])
-def test_every_public_class_says_what_it_is(name: str) -> None:
-    assert getattr(discreet, name).__doc__.strip()
 
 
 def test_no_public_privacy_call_takes_a_seed() -> None:
@@ -57,7 +46,7 @@ def test_names_come_when_they_are_asked_for_and_are_the_same_as_in_their_rooms()
         "import discreet, sys; assert not [name for name in sys.modules if name.startswith('discreet.') "
         "and name not in ('discreet._optional', 'discreet._version', 'discreet.errors')]; "
         "assert set(discreet.__all__) <= set(dir(discreet)); "
-        "import discreet.audit.request; from discreet.audit import audit; assert discreet.audit is audit; "
+        "import discreet.audit.request; import discreet.audit as room; assert discreet.audit is room; "
         "from discreet import *; from discreet import mechanisms; assert Laplace is mechanisms.Laplace; "
         "assert Session is query.Session and privacy.PureDP is PureDP"
     )

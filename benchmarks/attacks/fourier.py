@@ -19,7 +19,7 @@ from discreet.attacks import (
     ceiling,
     fourier,
     noisy_answers,
-    recovered_share,
+    recovered_fraction,
     robust_fourier,
     session_answers,
 )
@@ -129,7 +129,7 @@ def sessions(people: int = 1023, repeats: int = 2) -> Iterator[Bar]:
             seconds += found.seconds
         drawn = repeats * people
         share = right / drawn
-        expected = recovered_share(queries / (2 * rho), queries=queries)
+        expected = recovered_fraction(queries / (2 * rho), queries=queries)
         highest = ceiling(counts_loss(each, queries=queries), flip=Flip.ONE_ROW).upper
         # normal noise makes the bits' errors independent: the count is binomial
         error, most = (math.sqrt(chance * (1 - chance) / drawn) for chance in (expected, highest))

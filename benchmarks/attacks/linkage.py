@@ -26,7 +26,7 @@ from discreet.attacks import (
     uniques,
 )
 from discreet.data import City, ratings, register
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
 
 PEOPLE, SEED, K = 200_000, 2026, 10
 SIDES = {1: 0.001, 2: 0.034, 3: 0.098, 5: 0.24, 8: 0.39, 12: 0.52, 20: 0.65, 40: 0.75}
@@ -57,8 +57,9 @@ def _links(city: City) -> Iterator[Bar]:
     started = time.process_time()
     alone = uniques(city.register, QUASI_IDENTIFIERS)
     seconds = time.process_time() - started
-    share = f"{alone.shares[2]:.3f} (independent columns {alone.expected[2]:.3f}), by all twelve {alone.share:.4f}"
-    yield Bar("unique by zip code, birth date and sex, 100 000 registered of 200 000 people", share)
+    three = f"{alone.frequencies[2]:.3f} (independent columns {alone.expected[2]:.3f})"
+    unique = f"{three}, by all twelve {alone.frequency:.4f}"
+    yield Bar("unique by zip code, birth date and sex, 100 000 registered of 200 000 people", unique)
     yield Bar("uniques for twelve growing sets of columns, CPU time", duration(seconds), "<= 1 s", seconds <= 1)
     for rule in MatchRule:
         for count in (3, 12):
@@ -115,8 +116,8 @@ def _releases(city: City) -> Iterator[Bar]:
             for facts in (ONE_TABLE, ANOTHER)
         )
         found = intersection(one, two)
-        alone = max(homogeneity(one).share, homogeneity(two).share)
-        measured = f"{found.share:.3f} (independent secrets {found.expected:.3f}), from one alone {alone:.4f}"
+        alone = max(homogeneity(one).frequency, homogeneity(two).frequency)
+        measured = f"{found.frequency:.3f} (independent secrets {found.expected:.3f}), from one alone {alone:.4f}"
         yield Bar(f"two {k}-anonymous releases, 480 codes, 40 000 patients: one candidate left", measured)
 
 

@@ -9,12 +9,12 @@ import numpy as np
 from benchmarks.common.bars import Bar
 from discreet.attacks import (
     Membership,
+    NoiseShape,
     PrivateFrequencies,
     Publish,
     Rounded,
-    Shape,
-    Statistic,
     StickyNoise,
+    TracingStatistic,
     averaging,
     exactly,
     membership,
@@ -32,7 +32,7 @@ def bars() -> list[Bar]:
 
 
 def _attacked(
-    invented: Genomes, publish: Publish, deviation: float, statistic: Statistic, mu: float | None = None
+    invented: Genomes, publish: Publish, deviation: float, statistic: TracingStatistic, mu: float | None = None
 ) -> Membership:
     """Publish the frequencies of the case group and test every candidate."""
     return membership(
@@ -47,7 +47,7 @@ def _open_answers() -> list[Bar]:
     rounded = Rounded(2)
     found = []
     for words, publish, deviation in (("exact", exactly, 0.0), ("2 decimals", rounded, rounded.deviation)):
-        for statistic in Statistic:
+        for statistic in TracingStatistic:
             result = _attacked(invented, publish, deviation, statistic)
             rate = result.true_rate or 0.0
             measured = f"{rate:.3f} (theory {result.expected_rate:.3f}), outsiders accused {result.false_rate:.3f}"
@@ -61,7 +61,7 @@ def _private_answers() -> list[Bar]:
     invented = genomes(people=_PEOPLE, positions=10_000, seed=_SEED, reference=_REFERENCE)
     private = PrivateFrequencies(people=_PEOPLE, positions=10_000, epsilon=1, delta=1e-5)
     found = []
-    for statistic in Statistic:
+    for statistic in TracingStatistic:
         result = _attacked(invented, private, private.deviation, statistic, private.mu)
         area, error = result.area or 1.0, result.area_error or 0.0
         top = 1.0 if result.area_ceiling is None else result.area_ceiling.upper
@@ -81,7 +81,7 @@ def _growth() -> list[Bar]:
     found = []
     for positions in (1000, 3000, 30_000):
         invented = genomes(people=_PEOPLE, positions=positions, seed=_SEED, reference=_REFERENCE)
-        result = _attacked(invented, exactly, 0.0, Statistic.INNER_PRODUCT)
+        result = _attacked(invented, exactly, 0.0, TracingStatistic.INNER_PRODUCT)
         rate, theory = result.true_rate or 0.0, result.expected_rate
         # the share among so many members, and the level at which so many reference people put the threshold
         slope = _density(result.separation - 2.326) / _density(2.326)
@@ -101,7 +101,7 @@ def _sticky() -> list[Bar]:
     """Average over wordings of a toy engine."""
     wordings = rephrasings("t", ("a = 1", "b = 1", "c = 1"), count=400, dummies=("d >= 0", "e >= 0"))
     found = []
-    for shape in Shape:
+    for shape in NoiseShape:
         errors = [
             averaging(
                 StickyNoise(lambda _: [(0,)], deviation=10, seed=seed, shape=shape), wordings, deviation=10, truth=0

@@ -22,20 +22,20 @@ MULTI_WORK = {1024: {"OUE": 20_000}, 65_536: {"OUE": 300}}
 
 
 def optimum(epsilon: float, people: int) -> float:
-    """Return 4 e^eps / (n (e^eps - 1)^2), the least variance of the share of a rare value in a large domain."""
+    """Return 4 e^eps / (n (e^eps - 1)^2), the least variance of the frequency of a rare value in a large domain."""
     return 4 * math.exp(epsilon) / (people * math.expm1(epsilon) ** 2)
 
 
 def estimated_error(spec: FrequencyOracle, held: Integers) -> float:
     """Let everybody report once and return the mean squared error over all items."""
     found = spec.aggregator().add(spec.client().report_many(held)).estimate()
-    return float(np.mean((found.values - _shares(spec, held)) ** 2))
+    return float(np.mean((found.value - _shares(spec, held)) ** 2))
 
 
 def predicted_error(spec: FrequencyOracle, held: Integers) -> float:
-    """Return the mean over the items of the exact variance of their shares."""
-    shares, counts = np.unique(_shares(spec, held), return_counts=True)
-    variances = [spec.variance(held.size, float(share)) for share in shares]
+    """Return the mean over the items of the exact variance of their frequencies."""
+    frequencies, counts = np.unique(_shares(spec, held), return_counts=True)
+    variances = [spec.variance(held.size, float(frequency)) for frequency in frequencies]
     return float(np.average(variances, weights=counts))
 
 
@@ -55,10 +55,12 @@ def rows() -> Iterator[Bar]:
 
 def _ours(items: int, epsilon: float, held: Integers, draws: int) -> Iterator[Bar]:
     """Compare the exact variance with the optimum, and the measured error with the exact one."""
-    spec = design(people=held.size, values=items, epsilon=epsilon).spec
+    spec = design(people=held.size, categories=items, epsilon=epsilon).spec
     ratio = spec.variance(held.size) / optimum(epsilon, held.size)
     what = f"d = {items}, epsilon {epsilon:g}"
-    heaviest = float(np.mean([spec.variance(held.size, share) for share in np.sort(_shares(spec, held))[-HEAVIEST:]]))
+    heaviest = float(
+        np.mean([spec.variance(held.size, frequency) for frequency in np.sort(_shares(spec, held))[-HEAVIEST:]])
+    )
     words = f"{heaviest / optimum(epsilon, held.size):.3g} on the {HEAVIEST} heaviest"
     measured = f"{ratio:.4f} ({spec.protocol}, {spec.report_bits} bits; {words})"
     yield Bar(f"{what}: exact variance over the optimum", measured, f"<= {MOST_RATIO}", ratio <= MOST_RATIO)
@@ -92,5 +94,5 @@ def _their_error(peer: LocalPeer, oracle: str, epsilon: float, items: int, peopl
 
 
 def _shares(spec: FrequencyOracle, held: Integers) -> np.typing.NDArray[np.float64]:
-    """Return the true shares of all items."""
-    return np.bincount(held, minlength=spec.size) / held.size
+    """Return the true frequencies of all items."""
+    return np.bincount(held, minlength=spec.category_count) / held.size

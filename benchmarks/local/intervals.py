@@ -17,7 +17,7 @@ EXPONENT, MANY = 1.1, 1_000_000
 
 
 def rows() -> Iterator[Bar]:
-    """Draw all reports again and again, and count the intervals that hold the true share.
+    """Draw all reports again and again, and count the intervals that hold the true frequency.
 
     Intervals invert the law of a whole number of reports, so that they hold a little more often than they say: by less
     than a standard error for a million people. With fewer people only the lower side is a bar.
@@ -25,20 +25,20 @@ def rows() -> Iterator[Bar]:
     for people, items, epsilon, draws in WORK:
         held = zipf(people, items, EXPONENT, items)
         truth = np.bincount(held, minlength=items) / people
-        spec = design(people=people, values=items, epsilon=epsilon).spec
+        spec = design(people=people, categories=items, epsilon=epsilon).spec
         each, together = np.empty(draws), np.empty(draws)
         for draw in range(draws):
-            shares = spec.aggregator().add(spec.client().report_many(held)).estimate()
-            each[draw] = shares.intervals(confidence=CONFIDENCE).contain(truth).mean()
-            together[draw] = shares.intervals(confidence=CONFIDENCE, simultaneous=True).contain(truth).all()
+            frequencies = spec.aggregator().add(spec.client().report_many(held)).estimate()
+            each[draw] = frequencies.intervals(confidence=CONFIDENCE).contain(truth).mean()
+            together[draw] = frequencies.intervals(confidence=CONFIDENCE, together=True).contain(truth).all()
         what = f"{spec.protocol}, d = {items}, epsilon {epsilon:g}, n = {people:,}"
         yield _each(f"{what}: {draws * items:,} intervals of 95 %", each, both_sides=people >= MANY)
         yield _together(f"{what}: all {items} intervals at once, {draws} times", together)
 
 
-def _each(what: str, shares: Floats, *, both_sides: bool) -> Bar:
+def _each(what: str, frequencies: Floats, *, both_sides: bool) -> Bar:
     """Hold the mean coverage of a draw against the stated confidence; the error comes from whole draws."""
-    spread, covered = standard_error(shares), float(shares.mean())
+    spread, covered = standard_error(frequencies), float(frequencies.mean())
     off = (covered - CONFIDENCE) / spread
     measured = f"{covered:.3%} +- {spread:.3%}, {off:+.1f} standard errors"
     if both_sides:
@@ -49,7 +49,7 @@ def _each(what: str, shares: Floats, *, both_sides: bool) -> Bar:
 
 
 def _together(what: str, held: Floats) -> Bar:
-    """Hold the share of draws in which no interval missed against the stated confidence."""
+    """Hold the frequency of draws in which no interval missed against the stated confidence."""
     covered = float(held.mean())
     spread = float(np.sqrt(CONFIDENCE * (1 - CONFIDENCE) / held.size))
     measured = f"{covered:.2%} (a standard error is {spread:.2%})"

@@ -1,11 +1,11 @@
 """Measure the local model beside its rivals and its theory: `make bench-local`.
 
 People are invented by seed: Zipf's law over a list of items, keys scattered over a universe. Their reports have no
-seed. Errors are mean squared errors of the shares among the people who reported, divided by 4 e^eps / (n (e^eps-1)^2),
-the optimum of large domains; standard errors come from independent draws of all reports, because the items of one draw
-are correlated. Times are CPU times on one thread, the best of three in the same run; what a peer does one report at a
-time is measured on fewer reports and given for each. The peers are pure-ldp and multi-freq-ldpy, with the newest
-versions of their packages that they run on.
+seed. Errors are mean squared errors of the frequencies among the people who reported, divided by 4 e^eps / (n
+(e^eps-1)^2), the optimum of large domains; standard errors come from independent draws of all reports, because the
+items of one draw are correlated. Times are CPU times on one thread, the best of three in the same run; what a peer does
+one report at a time is measured on fewer reports and given for each. The peers are pure-ldp and multi-freq-ldpy, with
+the newest versions of their packages that they run on.
 """
 
 from __future__ import annotations

@@ -82,10 +82,10 @@ def _drawn(case: Case, statistic: Any, draws: int) -> Floats:
 def _numbers(case: Case, estimate: Any) -> Any:
     """Return what an estimate says as numbers, in the order of the truth; a key not released is not a number."""
     if case.keys:
-        counts = dict(zip(estimate.labels, estimate.numbers, strict=True))
+        counts = dict(zip(estimate.labels, estimate.value, strict=True))
         if case.statistic == "histogram":
             return [max(counts[key], 0) for key in case.keys]  # cut at 0, as the peers' answers are
         return [counts.get(key, np.nan) for key in case.keys]
     if case.statistic == "covariance":
-        return estimate.matrix[[0, 0, 1], [0, 1, 1]]
-    return estimate.numbers if len(case.levels) > 1 else estimate.value
+        return estimate.value[[0, 0, 1], [0, 1, 1]]
+    return estimate.value

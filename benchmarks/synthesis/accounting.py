@@ -35,7 +35,7 @@ def rows() -> Iterator[Bar]:
 
 def bought() -> Iterator[Bar]:
     """Count the draws a round that epsilon 1 buys on Adult, beside what the formulas gave when worked out by hand."""
-    adult = Neighbors(Relation.CHANGE_ONE, size=SIZE)
+    adult = Neighbors(Relation.CHANGE_ONE, people=SIZE)
     for accounting in Accounting:
         started = time.perf_counter()
         found = tuple(
@@ -73,7 +73,7 @@ def drawn() -> Iterator[Bar]:
 def audited() -> Iterator[Bar]:
     """Compare the exact loss of one round with its price."""
     for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-        neighbors = Neighbors(relation, size=10)
+        neighbors = Neighbors(relation, people=10)
         drawing = Drawing(eta=2, turn=4, sums=[1, 0, 3], draws=2, neighbors=neighbors)
         verdict, price = audit(drawing), float(drawing.guarantee.epsilon)
         yield Bar(

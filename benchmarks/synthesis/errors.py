@@ -29,7 +29,7 @@ from discreet.synthesis import (
 )
 from discreet.synthesis.methods.dual_query.method import DualQuery, Weights
 from discreet.synthesis.methods.dual_query.price import Accounting
-from discreet.synthesis.reporting.report import Baseline, baseline_answers, one_way_shares
+from discreet.synthesis.reporting.error_report import Baseline, baseline_answers, one_way_shares
 
 RUNS, SEED = 10, 1
 SOLVER_LIMIT, FACTOR = 30.0, 5.0
@@ -75,7 +75,7 @@ class Setting:
     def of(cls, loaded: Loaded, queries: int) -> Setting:
         """Draw the paper's workload for a table."""
         asked = conjunctions(loaded.records.domain, count=queries, seed=SEED)
-        return cls(loaded, asked, asked.shares(loaded.records), Neighbors(Relation.CHANGE_ONE, loaded.size))
+        return cls(loaded, asked, asked.frequencies(loaded.records), Neighbors(Relation.CHANGE_ONE, loaded.size))
 
     def unconstrained(self) -> Setting:
         """Return the same with a free bit for each value."""

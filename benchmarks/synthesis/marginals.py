@@ -21,7 +21,7 @@ from benchmarks.common.bars import Bar
 from benchmarks.common.peers import Peer
 from benchmarks.synthesis.data import Loaded, adult_in_full
 from discreet.privacy import Relation
-from discreet.synthesis import DualQuery, Independent, Marginals, Neighbors, Purse, Synthesizer, Tree, marginals
+from discreet.synthesis import Allowance, DualQuery, Independent, Marginals, Neighbors, Synthesizer, Tree, marginals
 
 EPSILONS, DELTA, RUNS = (0.1, 1, 10), 1e-9, 5
 LIMIT_SECONDS: Mapping[str, int] = {"MST": 150, "AIM": 90}
@@ -119,7 +119,7 @@ def release_error(synthesizer: Synthesizer, loaded: Loaded, asked: Marginals, ex
     release = synthesizer(loaded.records)
     answers = release.answers
     if release.workload is not asked:
-        answers = asked.shares(release.table.records, release.table.weights)
+        answers = asked.frequencies(release.table.records, release.table.weights)
     seconds = time.perf_counter() - started
     off = np.abs(answers - exact)
     return Error(float(off.sum() / len(asked.sets)), float(off.max()), seconds)
@@ -147,9 +147,9 @@ def _peers(loaded: Loaded, asked: Marginals) -> Iterator[Bar]:
         np.savez(path, codes=loaded.records.codes, sizes=np.array(loaded.records.domain.sizes))
         for algorithm in ("MST", "AIM"):
             for epsilon in (1, 10):
-                purse = Purse.of(Neighbors(Relation.ADD_REMOVE, loaded.size), epsilon=epsilon, delta=DELTA)
+                allowance = Allowance.of(Neighbors(Relation.ADD_REMOVE, loaded.size), epsilon=epsilon, delta=DELTA)
                 with OpenDPMarginals() as peer:
-                    error = peer.three_ways(path, algorithm, float(purse.amount))
+                    error = peer.three_ways(path, algorithm, float(allowance.amount))
                     what = f"add/remove, epsilon {epsilon}: opendp {peer.version} {algorithm}"
                 yield _line(loaded, asked, what, error)
 

@@ -15,8 +15,8 @@ from benchmarks.common.peers import Peer
 from benchmarks.common.report import duration
 from benchmarks.synthesis.data import Loaded, adult
 from discreet.synthesis import Domain, Workload, best_response, conjunctions, exact_response
-from discreet.synthesis.responses.best_response import ResponseProgram
 from discreet.synthesis.responses.drawn import Drawn
+from discreet.synthesis.responses.response_search import ResponseProgram
 
 QUERIES, DRAWS, ROUNDS, EVERY, ETA = 100_000, 2_000, 60, 3, 1.0
 RUNS, PROOF_SECONDS, LONGER = 2, 60.0, 50
@@ -83,7 +83,7 @@ def instances(loaded: Loaded, *, seed: int) -> Iterator[Instance]:
     """Run DualQuery with floating-point draws, and yield every few rounds what the oracle is asked."""
     workload = conjunctions(loaded.records.domain, ways=3, count=QUERIES, seed=seed)
     coins = np.random.default_rng(seed)
-    shares, satisfied = workload.shares(loaded.records), np.zeros(QUERIES)
+    shares, satisfied = workload.frequencies(loaded.records), np.zeros(QUERIES)
     for turn in range(1, ROUNDS + 1):
         score = ETA * ((turn - 1) * shares - satisfied)
         odds = np.exp(np.concatenate([score, -score]) - np.abs(score).max())

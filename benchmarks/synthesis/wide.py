@@ -21,7 +21,7 @@ from discreet.errors import DiscreetError
 from discreet.privacy import Relation
 from discreet.synthesis import Mwem, Neighbors, conjunctions
 from discreet.synthesis.methods.dual_query.method import DualQuery
-from discreet.synthesis.reporting.report import Baseline, baseline_answers, one_way_shares
+from discreet.synthesis.reporting.error_report import Baseline, baseline_answers, one_way_shares
 
 ATTRIBUTES, PEOPLE, QUERIES, EPSILON, DELTA = 1000, 100_000, 100_000, 1, 1e-9
 MOST_MINUTES = 10
@@ -55,7 +55,7 @@ def measured() -> dict[str, Any]:
     started = time.perf_counter()
     release = DualQuery.of(asked, neighbors, epsilon=EPSILON, delta=DELTA)(records)
     seconds = time.perf_counter() - started
-    exact = asked.shares(records)
+    exact = asked.frequencies(records)
     off = np.abs(release.answers - exact)
     product = np.abs(baseline_answers(Baseline.INDEPENDENT, asked, one_way_shares(records)) - exact)
     return {

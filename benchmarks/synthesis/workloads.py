@@ -29,7 +29,7 @@ def bars() -> Iterator[Bar]:
     """Return everything this piece measures."""
     few = _uniform((2,) * 3, 10)  # the first call of each compiled loop compiles it
     warm = conjunctions(few.domain, count=10)
-    warm.counts(few), warm.shares(few, np.ones(10)), warm.truths(few.codes[:, 0])
+    warm.counts(few), warm.frequencies(few, np.ones(10)), warm.truths(few.codes[:, 0])
     yield from filters()
     yield from large()
     yield from others()
@@ -88,7 +88,7 @@ def others() -> Iterator[Bar]:
     invented = _uniform(ADULT, 5_000)
     asked = conjunctions(invented.domain, count=QUERIES)
     weights = np.random.default_rng(SEED).random(5_000)
-    taken = _seconds(lambda: asked.shares(invented, weights))
+    taken = _seconds(lambda: asked.frequencies(invented, weights))
     yield Bar(f"{QUERIES:,} queries on 5,000 weighted rows", duration(taken), "< 1 s", taken < 1)
     million = conjunctions(invented.domain, count=1_000_000)
     record = np.array(invented.codes[:, 0])

@@ -1,15 +1,15 @@
 """discreet: differential privacy with exact mechanisms. Ask about everyone, learn about no one."""
 
-import sys
-from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from discreet._optional import loader
+from discreet._optional import listing, loader
 from discreet._version import __version__
 
 if TYPE_CHECKING:
     from discreet import (
         attacks,
+        data,
+        display,
         errors,
         laws,
         ledger,
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
         randomness,
         statistics,
         synthesis,
+        testing,
     )
-    from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
+    from discreet.audit import AuditRoom, Level, Outcome, Verdict, goodness_of_fit
     from discreet.laws import Enclosure
     from discreet.mechanisms import (
         AboveThreshold,
@@ -60,6 +61,8 @@ if TYPE_CHECKING:
         subsample,
     )
     from discreet.query import Answer, Session
+
+    audit: AuditRoom  # the module, which is called as its function `audit` is
 
 __all__ = [
     "ZCDP",
@@ -100,6 +103,8 @@ __all__ = [
     "audit",
     "calibrate",
     "compose",
+    "data",
+    "display",
     "errors",
     "goodness_of_fit",
     "largest_count",
@@ -114,12 +119,16 @@ __all__ = [
     "statistics",
     "subsample",
     "synthesis",
+    "testing",
 ]
 
 _ROOMS = (
     "attacks",
+    "audit",
+    "data",
     "display",
     "errors",
+    "frames",
     "laws",
     "ledger",
     "local",
@@ -129,22 +138,9 @@ _ROOMS = (
     "randomness",
     "statistics",
     "synthesis",
+    "testing",
 )
 
 # rooms and names are loaded when they are first asked for: `import discreet` loads none of them
 __getattr__ = loader("discreet", rooms=_ROOMS, names=__all__, of=("privacy", "laws", "mechanisms", "audit", "query"))
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
-
-
-class _Package(ModuleType):
-    """The package, in which `audit` is the function, also once the room of that name is imported."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        room = name == "audit" and value is sys.modules.get("discreet.audit")
-        super().__setattr__(name, value.audit if room else value)
-
-
-sys.modules[__name__].__class__ = _Package
+__dir__ = listing("discreet")

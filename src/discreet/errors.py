@@ -64,8 +64,11 @@ class PolicyError(DiscreetError, ValueError):
     def __init__(self, problems: Sequence[tuple[int | None, str]], *, file: str = "policy.toml") -> None:
         self.problems = tuple(problems)
         self.file = file
-        lines = [f"{file}{f', line {line}' if line else ''}: {words}" for line, words in self.problems]
-        super().__init__("\n".join(lines))
+        super().__init__(self.problems)  # what a copy and a pickle are made from
+
+    def __str__(self) -> str:
+        lines = [f"{self.file}{f', line {line}' if line else ''}: {words}" for line, words in self.problems]
+        return "\n".join(lines)
 
 
 class QueryRefused(DiscreetError, ValueError):

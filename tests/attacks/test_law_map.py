@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.attacks.law_map import Region, fundamental_law, reconstruction_line, tracing_line
-from discreet.attacks.reconstructing.fourier import recovered_share
+from discreet.attacks.law_map import LawRegion, fundamental_law, reconstruction_line, tracing_line
+from discreet.attacks.reconstructing.fourier_attack import recovered_fraction
 from discreet.errors import ParameterError
 from discreet.privacy import gaussian_loss
 from tests.chances import fewest, most
@@ -27,7 +27,7 @@ def test_reconstruction_follows_its_formula_in_every_cell(found):
         attacked = min(asked - 1, 1023)
         people = attacked * -(-400 // attacked)  # few people are attacked again and again
         for column, error in enumerate(ERRORS):
-            share = recovered_share(error**2, queries=asked)
+            share = recovered_fraction(error**2, queries=asked)
             right = round(found.recovered[row, column] * people)
             # normal noise: everybody is recovered independently of the others
             assert fewest(people, share) <= right <= most(people, share)
@@ -37,7 +37,7 @@ def test_reconstruction_follows_its_formula_in_every_cell(found):
 def test_on_the_lines_the_attacks_reach_what_the_map_asks_for():
     for people, asked in ((1023, 1024), (255, 16), (255, 65536)):
         line = reconstruction_line(people, asked)
-        assert recovered_share(line**2, queries=asked) == pytest.approx(0.95, abs=1e-9)
+        assert recovered_fraction(line**2, queries=asked) == pytest.approx(0.95, abs=1e-9)
     for asked in (2048, 65536):
         assert tracing_line(1023, asked) > reconstruction_line(1023, asked)
     assert tracing_line(1023, 512) == 0.0
@@ -58,8 +58,13 @@ def test_from_the_safe_noise_on_the_counts_keep_the_guarantee_together(found, ro
 
 
 def test_regions_are_named_by_what_happened(found):
-    assert found.regions[1].tolist() == [Region.RECONSTRUCTED, Region.RECONSTRUCTED, Region.BETWEEN, Region.SAFE]
-    assert set(np.unique(found.regions[:, -1].astype(str))) == {str(Region.SAFE)}
+    assert found.regions[1].tolist() == [
+        LawRegion.RECONSTRUCTED,
+        LawRegion.RECONSTRUCTED,
+        LawRegion.BETWEEN,
+        LawRegion.SAFE,
+    ]
+    assert set(np.unique(found.regions[:, -1].astype(str))) == {str(LawRegion.SAFE)}
 
 
 def test_the_table_and_the_plot_show_the_borders(found):
@@ -67,7 +72,7 @@ def test_the_table_and_the_plot_show_the_borders(found):
     assert "reconstructed up to" in text
     assert "8,192" in text
     names = [handle.get_label() for handle in found.plot().figure.legends[0].legend_handles]
-    assert Region.SAFE.value in names
+    assert LawRegion.SAFE.value in names
     assert "1,023" in repr(found)
     assert "queries" in found._repr_html_()
 
@@ -94,10 +99,11 @@ def test_what_cannot_be_drawn_is_refused_in_words(wrong, word):
         fundamental_law(asked.pop("people"), **asked)
 
 
-def test_progress_is_told_in_shares_of_the_rows():
-    shares = []
-    fundamental_law(63, queries=[16, 32], errors=[1.0, 2.0], epsilon=1, delta=1e-6, seed=1, progress=shares.append)
-    assert shares == [0.5, 1.0]
+def test_progress_is_told_the_rows_done_and_all():
+    told = []
+    given = {"queries": [16, 32], "errors": [1.0, 2.0], "epsilon": 1, "delta": 1e-6, "seed": 1}
+    fundamental_law(63, **given, progress=lambda *step: told.append(step))
+    assert told == [(1, 2), (2, 2)]
 
 
 @pytest.mark.parametrize("people", [16, 255])
@@ -106,7 +112,7 @@ def test_luck_with_few_people_is_not_taken_for_success(people):
     found = fundamental_law(
         people, queries=[16, 32, 64], errors=np.logspace(3, 5, 21).tolist(), epsilon=1, delta=1e-6, seed=1
     )
-    assert set(found.regions.ravel().tolist()) == {Region.SAFE}
+    assert set(found.regions.ravel().tolist()) == {LawRegion.SAFE}
 
 
 def test_the_largest_seed_and_a_single_cell_make_a_map():

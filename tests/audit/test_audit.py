@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import inspect
 import math
 import secrets
 from fractions import Fraction
@@ -277,3 +279,14 @@ def test_the_g_test_keeps_its_false_alarm_rate(rounds: Rounds) -> None:
     count = rounds(sample=300, full=500)
     low = sum(goodness_of_fit(law, law.sample(2000)).p_value < 0.01 for _ in range(count))
     assert low <= most(count, 0.011)  # with counts of 20 the rate is 0.010, to a few parts in a hundred
+
+
+def test_the_room_is_a_module_and_is_called_as_its_function_is() -> None:
+    room = importlib.import_module("discreet.audit")
+    assert dp.audit is room
+    assert inspect.ismodule(dp.audit)
+    assert inspect.signature(dp.audit) == inspect.signature(audit)
+    assert dp.audit(dp.Laplace(epsilon=0.1, sensitivity=1), dp.PureDP(0.05)).refuted
+    assert dp.audit.one_run(canaries=100, guesses=100, right=50).low == 0
+    with pytest.raises(TypeError, match="mechanism"):
+        dp.audit()  # type: ignore[call-arg]

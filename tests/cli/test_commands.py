@@ -52,6 +52,52 @@ def test_without_its_extra_the_program_says_so_in_one_line(missing: str) -> None
     assert len(done.stderr.splitlines()) == 1
 
 
+@pytest.mark.parametrize("words", ["--help", "attack --help", "account laplace --scale 2 --delta 0"])
+def test_output_that_cannot_be_written_is_one_line_and_status_1(words: str) -> None:
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(  # noqa: S603 (our own program)
+            [sys.executable, "-m", "discreet", *words.split()],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr == "discreet: the output cannot be written: No space left on device\n"
+
+
+def test_an_answer_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
+    count = ["ask", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "1", "--json", "--policy", str(clinic(tmp_path))]
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(  # noqa: S603 (our own program)
+            [sys.executable, "-m", "discreet", *count], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == "Error: the output cannot be written: No space left on device\n"
+
+
+def test_the_package_is_run_as_the_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "discreet", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"discreet {__version__}\n"
+
+
+@pytest.mark.parametrize("package", ["rich", "sqlglot", "click"])
+@pytest.mark.parametrize("fault", ["raise AttributeError('half an upgrade')", "import no_such_module_at_all"])
+def test_a_package_that_is_installed_and_broken_is_named_in_one_line(package: str, fault: str, tmp_path: Path) -> None:
+    place = tmp_path / "broken" / package
+    place.mkdir(parents=True)
+    (place / "__init__.py").write_text(fault + "\n", encoding="utf-8")
+    script = f"import sys; sys.path.insert(0, {str(place.parent)!r}); import discreet.cli; discreet.cli.main()"
+    asked = ["ask", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "1", "--policy", str(clinic(tmp_path))]
+    done = subprocess.run(  # noqa: S603 (our own program)
+        [sys.executable, "-c", script, *asked], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert f"{package!r}, which is installed but cannot be imported" in done.stderr
+    assert "discreet[sql]" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize("missing", ["sqlglot", "duckdb"])
 @pytest.mark.parametrize("name", ["ask", "demo", "check"])
 def test_without_the_engine_a_command_names_its_extra(name: str, missing: str, monkeypatch: pytest.MonkeyPatch) -> None:

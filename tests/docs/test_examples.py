@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from tools.pages.examples import chunks, code, failures
+from tools.pages.examples import Chunk, chunks, code, failures
+from tools.pages.shell import WIDTH
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("README.md"))]
+WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "classes"]  # those are made
+PAGES = [*WRITTEN, *sorted(ROOT.glob("README.md"))]
 TAUGHT = [page for page in PAGES if page.parent.name in {"tutorials", "how-to"} and page.stem != "index"]
 
 
@@ -40,3 +42,24 @@ def test_no_prompt_stands_outside_a_python_block(page):
         if not chunk.is_python and not chunk.directive and re.search(r"^\s*>>>", chunk.text, re.MULTILINE)
     ]
     assert not stray, f"an example is not executed because it is not in a python block; chunks at lines {stray}"
+
+
+def shown(text: str) -> list[Chunk]:
+    """Every block of code, those inside notes included; tables of contents and formulas are no code."""
+    found = [chunk for chunk in chunks(text) if chunk.language and (not chunk.directive or chunk.file)]
+    notes = [chunk for chunk in chunks(text) if chunk.directive and "```" in chunk.text]
+    return found + [inner for note in notes for inner in shown(note.text)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=place)
+def test_code_is_no_wider_than_a_terminal_beside_the_sidebars(page):
+    text = page.read_text(encoding="utf-8")
+    wide = [line for chunk in shown(text) for line in chunk.text.splitlines() if len(line) > WIDTH]
+    assert not wide, f"more than {WIDTH} columns:\n" + "\n".join(wide)
+
+
+def test_a_wide_line_is_found_in_a_note_and_in_a_file():
+    line = "a" * (WIDTH + 1)
+    note = f"````{{note}}\n```python\n{line}\n```\n````\n"
+    file = f"```{{code-block}} toml\n:caption: a.toml\n\n{line}\n```\n"
+    assert [chunk.text for chunk in shown(note + file)] == [line, line]

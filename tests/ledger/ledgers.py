@@ -31,9 +31,9 @@ def digest(name):
     return hashlib.sha256(str(name).encode()).hexdigest()
 
 
-def request(name="q", *, analyst="ana", price=0.125, **more):
-    guarantee = epsilon(price) if isinstance(price, int | float) else price
-    return Request(analyst=analyst, price=guarantee, digest=digest(name), description=f"SELECT {name}", **more)
+def request(name="q", *, analyst="ana", cost=0.125, **more):
+    guarantee = epsilon(cost) if isinstance(cost, int | float) else cost
+    return Request(analyst=analyst, cost=guarantee, digest=digest(name), description=f"SELECT {name}", **more)
 
 
 def in_a_process_of_its_own(task, path, **arguments):

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from discreet.errors import BudgetExceeded
-from discreet.ledger import Charge, Kind, SqliteLedger
+from discreet.ledger import Charge, EntryKind, SqliteLedger
 from discreet.ledger.files import crash_points
 from tests.ledger.ledgers import epsilon, request, terms
 
@@ -27,10 +27,10 @@ class End(NamedTuple):
     killed: bool
 
 
-def race(path, *, processes, price):
+def race(path, *, processes, cost):
     """Let many processes spend until nothing fits; return how many charges each was granted."""
     with SqliteLedger.open(path) as ledger:
-        children = _children(processes, lambda index, say: say(_spend(ledger, index, price)))
+        children = _children(processes, lambda index, say: say(_spend(ledger, index, cost)))
         return [int(child.said) for child in children]
 
 
@@ -109,11 +109,11 @@ def _kill_at(path, rounds, turn, point):
         return [tally, ledger.verify().entries]
 
 
-def _spend(ledger, index, price):
+def _spend(ledger, index, cost):
     granted = 0
     while True:
         try:
-            charge = ledger.obtain(request((index, granted), price=price))
+            charge = ledger.obtain(request((index, granted), cost=cost))
         except BudgetExceeded:
             return granted
         ledger.store(charge, "1")
@@ -126,7 +126,7 @@ def _release_or_die(ledger, index, turn, point, *, repair=False):
     def release(say):
         _die_at(turn, point, repair=repair)
         for question in range(9):
-            charge = ledger.obtain(request((index, question), price=1))
+            charge = ledger.obtain(request((index, question), cost=1))
             assert isinstance(charge, Charge)
             ledger.store(charge, "1")
             say("r")
@@ -170,7 +170,7 @@ def _open_or_die(place, count):
 
 def _standing(ledger):
     kinds = [entry.kind for entry in ledger.entries()]
-    return [kinds.count(Kind.CHARGE), kinds.count(Kind.ANSWER), int(ledger.balance().spent.epsilon)]
+    return [kinds.count(EntryKind.CHARGE), kinds.count(EntryKind.ANSWER), int(ledger.balance().spent.epsilon)]
 
 
 def _child(work):

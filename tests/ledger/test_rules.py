@@ -17,7 +17,7 @@ from discreet.errors import (
     ParameterError,
     RelationMismatch,
 )
-from discreet.ledger import Charge, Kind, Stored
+from discreet.ledger import Charge, EntryKind, Stored
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, RenyiDP
 from tests.ledger.ledgers import PEOPLE, digest, epsilon, request, terms
 
@@ -34,11 +34,11 @@ def answered(ledger, name="q", answer='{"count": 41}', **more):
 
 def test_a_charge_is_an_entry_with_its_exact_price_and_totals(opened):
     ledger = opened()
-    charge = ledger.obtain(request(price=epsilon(Fraction(1, 3)), releases=("Laplace, scale 3",)))
+    charge = ledger.obtain(request(cost=epsilon(Fraction(1, 3)), releases=("Laplace, scale 3",)))
     assert isinstance(charge, Charge)
     assert (charge.number, charge.analyst, charge.digest) == (2, "ana", digest("q"))
     entry = list(ledger.entries())[1]
-    assert (entry.hash, entry.price) == (charge.entry_hash, epsilon(Fraction(1, 3)))
+    assert (entry.hash, entry.cost) == (charge.entry_hash, epsilon(Fraction(1, 3)))
     assert [entry.fields[name] for name in ("amounts", "own", "spent")] == [["1/3"]] * 3
     assert entry.fields["releases"] == ["Laplace, scale 3"]
 
@@ -50,7 +50,7 @@ def test_the_same_request_again_is_the_stored_answer_and_free(opened):
     assert again == first
     assert isinstance(again, Stored)
     assert again.answer == '{"count": 41}'
-    assert kinds(ledger) == [Kind.OPEN, Kind.CHARGE, Kind.ANSWER]
+    assert kinds(ledger) == [EntryKind.OPEN, EntryKind.CHARGE, EntryKind.ANSWER]
 
 
 def test_a_replay_is_free_when_nothing_is_left(opened):
@@ -88,7 +88,7 @@ def test_an_answer_is_stored_once(opened):
     assert ledger.store(charge, "1") == stored
     with pytest.raises(LedgerError, match="stored once"):
         ledger.store(charge, "2")
-    assert kinds(ledger).count(Kind.ANSWER) == 1
+    assert kinds(ledger).count(EntryKind.ANSWER) == 1
 
 
 def test_an_answer_is_stored_where_it_was_charged(opened):
@@ -105,7 +105,7 @@ def test_a_charge_that_says_other_than_its_entry_is_refused(opened):
     ledger = opened()
     charge = ledger.obtain(request())
     ledger.store(charge, "1")
-    for change in ({"analyst": "bo"}, {"digest": digest("other")}, {"price": epsilon(0)}, {"number": 3}):
+    for change in ({"analyst": "bo"}, {"digest": digest("other")}, {"cost": epsilon(0)}, {"number": 3}):
         with pytest.raises(LedgerMismatch, match="not of this ledger"):
             ledger.store(replace(charge, **change), "1")
 
@@ -125,9 +125,9 @@ def test_what_does_not_fit_is_refused_and_nothing_is_written(opened):
 def test_the_last_unit_of_the_budget_can_be_spent_and_not_one_more(opened):
     ledger = opened(budget=epsilon(Fraction(1)))
     for name in range(3):
-        ledger.obtain(request(name, price=epsilon(Fraction(1, 3))))
+        ledger.obtain(request(name, cost=epsilon(Fraction(1, 3))))
     with pytest.raises(BudgetExceeded):
-        ledger.obtain(request("least", price=epsilon(2.2250738585072014e-308)))
+        ledger.obtain(request("least", cost=epsilon(2.2250738585072014e-308)))
 
 
 def test_an_own_cap_binds_its_analyst_alone(opened):
@@ -159,7 +159,7 @@ def test_whoever_is_not_listed_is_refused(opened):
     ledger = opened()
     with pytest.raises(ParameterError, match="'eve' is not an analyst of this ledger: add the name"):
         ledger.obtain(request(analyst="eve"))
-    assert kinds(ledger) == [Kind.OPEN]
+    assert kinds(ledger) == [EntryKind.OPEN]
 
 
 def test_answers_are_not_shared_unless_the_terms_say_so(opened):
@@ -187,7 +187,7 @@ def test_a_shared_answer_needs_room_in_the_own_cap(opened):
     answered(ledger)
     with pytest.raises(BudgetExceeded, match="own cap of 'bo'"):
         ledger.obtain(request(analyst="bo"))
-    assert kinds(ledger)[-1] is Kind.ANSWER
+    assert kinds(ledger)[-1] is EntryKind.ANSWER
 
 
 def test_a_charge_that_was_not_answered_is_not_shared(opened):
@@ -210,7 +210,7 @@ def test_a_key_used_on_a_replay_is_bound_too(opened):
     first = answered(ledger)
     assert ledger.obtain(request(idempotency="k2")) == first
     assert ledger.obtain(request(idempotency="k2")) == first
-    assert kinds(ledger).count(Kind.REPLAY) == 1
+    assert kinds(ledger).count(EntryKind.REPLAY) == 1
     with pytest.raises(LedgerMismatch):
         ledger.obtain(request("other", idempotency="k2"))
     ledger.verify()
@@ -229,42 +229,42 @@ def test_a_retry_with_its_key_pays_again_if_nothing_was_stored(opened):
     assert ledger.balance().charges == 2
 
 
-def test_a_digest_that_does_not_cover_the_price_is_refused(opened):
+def test_a_digest_that_does_not_cover_the_cost_is_refused(opened):
     ledger = opened()
     answered(ledger)
-    with pytest.raises(LedgerMismatch, match="must cover the price"):
-        ledger.obtain(request(price=0.25))
+    with pytest.raises(LedgerMismatch, match="must cover the cost"):
+        ledger.obtain(request(cost=0.25))
 
 
 def test_a_price_for_another_relation_is_refused(opened):
     ledger = opened()
     for relation in (Relation.CHANGE_ONE, Relation.UNSTATED):
         with pytest.raises(RelationMismatch, match="price the release under the ledger's relation"):
-            ledger.obtain(request(price=epsilon(0.1, relation)))
+            ledger.obtain(request(cost=epsilon(0.1, relation)))
         with pytest.raises(RelationMismatch):
             ledger.fits("ana", epsilon(0.1, relation))
-    assert kinds(ledger) == [Kind.OPEN]
+    assert kinds(ledger) == [EntryKind.OPEN]
 
 
-def test_a_price_that_says_nothing_in_the_budgets_notion_is_refused(opened):
+def test_a_cost_that_says_nothing_in_the_budgets_notion_is_refused(opened):
     ledger = opened()
-    with pytest.raises(NoSoundConversion, match="state the price in the notion of the budget"):
-        ledger.obtain(request(price=ZCDP(0.1, relation=PEOPLE)))
+    with pytest.raises(NoSoundConversion, match="state the cost in the notion of the budget"):
+        ledger.obtain(request(cost=ZCDP(0.1, relation=PEOPLE)))
     other = opened(budget=ZCDP(1, relation=PEOPLE), caps={"ana": None})
     with pytest.raises(NoSoundConversion):
-        other.obtain(request(price=RenyiDP(2, 0.1, relation=PEOPLE)))
+        other.obtain(request(cost=RenyiDP(2, 0.1, relation=PEOPLE)))
 
 
 def test_prices_are_kept_in_their_own_notion_and_added_in_the_budgets(opened):
     budget = ZCDP(1, 1e-6, relation=PEOPLE)
     ledger = opened(budget=budget, caps={"ana": None})
-    ledger.obtain(request("gaussian", price=GaussianDP(1, relation=PEOPLE)))
-    ledger.obtain(request("own", price=ZCDP(0.25, 2.0**-30, relation=PEOPLE)))
+    ledger.obtain(request("gaussian", cost=GaussianDP(1, relation=PEOPLE)))
+    ledger.obtain(request("own", cost=ZCDP(0.25, 2.0**-30, relation=PEOPLE)))
     assert ledger.balance().spent == ZCDP(0.75, 2.0**-30, relation=PEOPLE)
-    ledger.obtain(request("pure", price=PureDP(0.5, relation=PEOPLE)))
-    prices = [entry.price for entry in ledger.entries() if entry.kind is Kind.CHARGE]
-    assert prices[0] == GaussianDP(1, relation=PEOPLE)
-    assert prices[2] == PureDP(0.5, relation=PEOPLE)
+    ledger.obtain(request("pure", cost=PureDP(0.5, relation=PEOPLE)))
+    costs = [entry.cost for entry in ledger.entries() if entry.kind is EntryKind.CHARGE]
+    assert costs[0] == GaussianDP(1, relation=PEOPLE)
+    assert costs[2] == PureDP(0.5, relation=PEOPLE)
     assert ledger.fits("ana", ZCDP(0.1, relation=PEOPLE)) == 1
     ledger.verify()
 
@@ -272,10 +272,10 @@ def test_prices_are_kept_in_their_own_notion_and_added_in_the_budgets(opened):
 def test_epsilons_and_deltas_both_bind(opened):
     ledger = opened(budget=ApproxDP(10, 2.0**-20, relation=PEOPLE), caps={"ana": None})
     for name in range(2):
-        ledger.obtain(request(name, price=ApproxDP(1, 2.0**-21, relation=PEOPLE)))
+        ledger.obtain(request(name, cost=ApproxDP(1, 2.0**-21, relation=PEOPLE)))
     with pytest.raises(BudgetExceeded, match="delta"):
-        ledger.obtain(request("more", price=ApproxDP(1, 2.0**-21, relation=PEOPLE)))
-    assert isinstance(ledger.obtain(request("pure", price=1)), Charge)
+        ledger.obtain(request("more", cost=ApproxDP(1, 2.0**-21, relation=PEOPLE)))
+    assert isinstance(ledger.obtain(request("pure", cost=1)), Charge)
 
 
 def test_fits_counts_what_total_and_cap_leave(opened):
@@ -296,7 +296,7 @@ def test_amendments_are_entries_with_a_reason(opened):
     ledger.amend(caps={"ana": epsilon(0.25), "cy": None}, reason="bo left, cy came", by="curator")
     entry = list(ledger.entries())[2]
     assert (entry.kind, entry.fields["reason"], entry.fields["by"]) == (
-        Kind.AMEND, "the board agreed on a second year", "curator",
+        EntryKind.AMEND, "the board agreed on a second year", "curator",
     )  # fmt: skip
     assert ledger.terms == terms(budget=epsilon(2), caps={"ana": epsilon(0.25), "cy": None})
     assert ledger.balance().spent == epsilon(0.125)
@@ -321,7 +321,7 @@ def test_a_budget_lowered_below_what_was_spent_leaves_nothing(opened):
 def test_what_was_spent_is_never_shown_smaller_than_it_is(opened):
     ledger = opened()
     for name in range(3):
-        ledger.obtain(request(name, price=epsilon(Fraction(0.1))))  # no float is three times this one
+        ledger.obtain(request(name, cost=epsilon(Fraction(0.1))))  # no float is three times this one
     ledger.amend(budget=epsilon(0.05), reason="a mistake", by="curator")
     assert ledger.balance().spent.epsilon >= 3 * Fraction(0.1)
 
@@ -336,7 +336,7 @@ def test_an_amendment_needs_a_reason_and_keeps_the_notion(opened):
     for budget in (ZCDP(1, relation=PEOPLE), epsilon(1, Relation.CHANGE_ONE)):
         with pytest.raises(LedgerMismatch, match="amend the numbers only"):
             ledger.amend(budget=budget, caps={"ana": None}, reason="a reason", by="curator")
-    assert kinds(ledger) == [Kind.OPEN]
+    assert kinds(ledger) == [EntryKind.OPEN]
 
 
 def test_a_ledger_cannot_be_copied_or_pickled(opened):
@@ -403,7 +403,7 @@ def test_a_charge_does_not_read_the_answers_before_it(opened):
 
 def test_what_is_not_a_request_or_a_charge_is_refused(opened):
     ledger = opened()
-    with pytest.raises(ParameterError, match="a Request is needed"):
+    with pytest.raises(ParameterError, match="must be a Request"):
         ledger.obtain("SELECT 1")
     with pytest.raises(ParameterError, match="a Charge from obtain"):
         ledger.store(2, "1")

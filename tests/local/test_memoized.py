@@ -24,13 +24,13 @@ from discreet.local.through_time import Beyond, MemoizedClient
 from discreet.privacy import PureDP, Relation
 from tests.local.claims.enumeration import exact_law
 
-SPEC = DirectResponse(epsilon=Fraction(1), values=4)
-WIDE = DirectResponse(epsilon=Fraction(1), values=1000)
+SPEC = DirectResponse(epsilon=Fraction(1), categories=4)
+WIDE = DirectResponse(epsilon=Fraction(1), categories=1000)
 
 
 @given(life=st.lists(st.integers(0, 3), max_size=40))
 def test_a_value_has_one_report_for_ever(life: list[int]) -> None:
-    client = SPEC.memoized(distinct=4)
+    client = MemoizedClient(SPEC, distinct=4)
     said: dict[int, int] = {}
     for value in life:
         report = client.report(value)
@@ -40,7 +40,7 @@ def test_a_value_has_one_report_for_ever(life: list[int]) -> None:
 @given(life=st.lists(st.integers(0, 9), min_size=1, max_size=40), distinct=st.integers(1, 5))
 def test_whether_a_round_is_answered_follows_from_the_pattern_alone(life: list[int], distinct: int) -> None:
     shifted = [(value * 7 + 3) % 10 for value in life]  # another life of the same pattern
-    spec = DirectResponse(epsilon=Fraction(1), values=10)
+    spec = DirectResponse(epsilon=Fraction(1), categories=10)
     answered = [_answered(MemoizedClient(spec, distinct=distinct), one) for one in (life, shifted)]
     first = list(dict.fromkeys(life))[:distinct]
     assert answered[0] == answered[1] == [value in first for value in life]
@@ -58,7 +58,7 @@ def _answered(client: MemoizedClient, life: list[int]) -> list[bool]:
 
 @given(life=st.lists(st.integers(0, 9), min_size=1, max_size=40), distinct=st.integers(1, 5))
 def test_beyond_its_cap_a_client_may_repeat_the_round_before(life: list[int], distinct: int) -> None:
-    client = MemoizedClient(DirectResponse(epsilon=Fraction(1), values=10), distinct=distinct, beyond=Beyond.REPEAT)
+    client = MemoizedClient(DirectResponse(epsilon=Fraction(1), categories=10), distinct=distinct, beyond=Beyond.REPEAT)
     said: dict[int, int] = {}
     last = -1
     for value in life:
@@ -74,7 +74,7 @@ def test_beyond_its_cap_a_client_may_repeat_the_round_before(life: list[int], di
 @pytest.mark.theorem("MemoizedClient.privacy")
 @pytest.mark.parametrize("beyond", list(Beyond))
 def test_lives_of_one_pattern_are_told_apart_no_better_than_the_cap_allows(beyond: Beyond) -> None:
-    spec, distinct, pattern = DirectResponse(epsilon=Fraction(1), values=3), 2, (0, 1, 0, 2, 1, 2)
+    spec, distinct, pattern = DirectResponse(epsilon=Fraction(1), categories=3), 2, (0, 1, 0, 2, 1, 2)
     single = {value: spec.law(value).probabilities for value in range(3)}
     lives = [names for names in product(range(3), repeat=3) if len(set(names)) == 3]
     laws = [_law_of_life(spec, [names[place] for place in pattern], distinct, beyond, single) for names in lives]
@@ -116,13 +116,13 @@ def _said(client: MemoizedClient, value: int) -> int:
 
 
 def test_a_first_report_is_drawn_by_the_law_of_the_spec() -> None:
-    spec = DirectResponse(epsilon=Fraction(1), values=3)
+    spec = DirectResponse(epsilon=Fraction(1), categories=3)
     found = exact_law(lambda items: [MemoizedClient(spec, distinct=1).report(int(items[0]))], spec.items([2]))
     assert [found[output] for output in range(3)] == list(spec.law(2).probabilities)
 
 
 def test_the_guarantee_is_for_life() -> None:
-    client = DirectResponse(epsilon=Fraction(1, 3), values=4).memoized(distinct=5)
+    client = MemoizedClient(DirectResponse(epsilon=Fraction(1, 3), categories=4), distinct=5)
     assert client.guarantee == PureDP(1.6666666666666667, relation=Relation.CHANGE_ONE)
     assert client.loss.releases == 5
     assert client.loss.relation is Relation.CHANGE_ONE
@@ -130,31 +130,31 @@ def test_the_guarantee_is_for_life() -> None:
 
 
 def test_names_of_one_value_are_one_value() -> None:
-    spec = DirectResponse(epsilon=Fraction(1), values=2, labels=("no", "yes"))
-    client = spec.memoized(distinct=1)
+    spec = DirectResponse(epsilon=Fraction(1), categories=("no", "yes"))
+    client = MemoizedClient(spec, distinct=1)
     assert client.report("yes") == client.report(1)
     with pytest.raises(StreamSpent):
         client.report("no")
 
 
 def test_keys_and_vectors_are_remembered_too() -> None:
-    keys = HashedGeometry(epsilon=Fraction(1), keys="text:24", prime=3, dimension=3, rows=64, seed=8).memoized(
-        distinct=2
+    keys = MemoizedClient(
+        HashedGeometry(epsilon=Fraction(1), keys="text:24", prime=3, dimension=3, rows=64, seed=8), distinct=2
     )
     assert len({keys.report("one.example") for _ in range(20)}) == 1
-    vectors = UnitVectors(epsilon=Fraction(1), dimension=2, codewords=5, cap=2, codebooks=3).memoized(distinct=1)
+    vectors = MemoizedClient(UnitVectors(epsilon=Fraction(1), dimension=2, codewords=5, cap=2, codebooks=3), distinct=1)
     assert len({vectors.report((0.6, 0.8)) for _ in range(20)}) == 1
 
 
 def test_zero_is_one_value_whatever_its_sign() -> None:
-    vectors = UnitVectors(epsilon=Fraction(1), dimension=2, codewords=5, cap=2, codebooks=3).memoized(distinct=1)
+    vectors = MemoizedClient(UnitVectors(epsilon=Fraction(1), dimension=2, codewords=5, cap=2, codebooks=3), distinct=1)
     assert vectors.report((0.0, 0.8)) == vectors.report((-0.0, 0.8))
-    mean = DuchiBit(epsilon=Fraction(1), lower=Fraction(-1), upper=Fraction(1)).memoized(distinct=1)
+    mean = MemoizedClient(DuchiBit(epsilon=Fraction(1), bounds=(-1, 1)), distinct=1)
     assert mean.report(0.0) == mean.report(-0.0)
 
 
 def test_a_refused_value_costs_nothing_and_is_not_shown() -> None:
-    client = SPEC.memoized(distinct=1)
+    client = MemoizedClient(SPEC, distinct=1)
     with pytest.raises(InputError) as caught:
         client.report(41)
     assert "41" not in str(caught.value)
@@ -210,7 +210,7 @@ def test_a_report_that_could_not_be_stored_is_not_said_and_takes_no_place() -> N
 
 
 def test_a_number_is_one_value_however_it_is_written() -> None:
-    spec = HybridMean(epsilon=Fraction(4), lower=Fraction(0), upper=Fraction(120))
+    spec = HybridMean(epsilon=Fraction(4), bounds=(0, 120))
     disk: list[bytes] = []
     client = MemoizedClient(spec, distinct=3, keep=disk.append)
     said = client.report(37), client.report(Fraction(1, 3)), client.report(0.0)
@@ -226,24 +226,24 @@ def test_a_number_is_one_value_however_it_is_written() -> None:
 
 
 def test_a_fraction_of_any_length_is_remembered_like_any_other_number() -> None:
-    spec, long = HybridMean(epsilon=Fraction(4), lower=Fraction(0), upper=Fraction(120)), Fraction(1, 10**5000)
-    client = spec.memoized(distinct=1)
+    spec, long = HybridMean(epsilon=Fraction(4), bounds=(0, 120)), Fraction(1, 10**5000)
+    client = MemoizedClient(spec, distinct=1)
     said = client.report(long)
     assert {MemoizedClient.load(spec, client.save()).report(long) for _ in range(2)} == {said}
     with pytest.raises(StreamSpent):
         client.report(2 * long)
 
 
-@pytest.mark.parametrize("spec", [SPEC, DirectResponse(epsilon=Fraction(2), values=1000)])
+@pytest.mark.parametrize("spec", [SPEC, DirectResponse(epsilon=Fraction(2), categories=1000)])
 def test_a_state_of_another_spec_is_refused(spec: Spec) -> None:
-    state = WIDE.memoized(distinct=2).save()
+    state = MemoizedClient(WIDE, distinct=2).save()
     with pytest.raises(InputError, match="another spec"):
         MemoizedClient.load(spec, state)
 
 
 @given(st.binary(max_size=80), st.integers(0, 400), st.integers(1, 255))
 def test_a_damaged_state_is_refused(junk: bytes, place: int, flip: int) -> None:
-    client = WIDE.memoized(distinct=2)
+    client = MemoizedClient(WIDE, distinct=2)
     client.report(7)
     state = client.save()
     place %= len(state)
@@ -273,7 +273,7 @@ def test_a_damaged_state_is_refused(junk: bytes, place: int, flip: int) -> None:
     ],
 )
 def test_a_forged_state_is_refused_by_our_own_errors(old: bytes, new: bytes) -> None:
-    text = WIDE.memoized(distinct=2).save()[32:]
+    text = MemoizedClient(WIDE, distinct=2).save()[32:]
     assert old in text
     forged = text.replace(old, new, 1)
     with pytest.raises((InputError, ParameterError)) as caught:
@@ -288,21 +288,21 @@ def test_what_is_no_state_is_refused(state: Any) -> None:
 
 
 def test_a_client_is_not_copied() -> None:
-    client = SPEC.memoized(distinct=1)
+    client = MemoizedClient(SPEC, distinct=1)
     for act in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(NotCopyable):
             act(client)
 
 
 def test_a_client_does_not_show_what_it_knows() -> None:
-    client = WIDE.memoized(distinct=2)
+    client = MemoizedClient(WIDE, distinct=2)
     fresh = repr(client)
     client.report(77)
     assert repr(client) == fresh == "MemoizedClient(randomized-response, distinct=2)"
 
 
 def test_threads_get_one_report_for_a_value() -> None:
-    client = ProjectiveGeometry.best(epsilon=Fraction(1), values=1000).memoized(distinct=1)
+    client = MemoizedClient(ProjectiveGeometry.best(epsilon=Fraction(1), categories=1000), distinct=1)
     start, said = threading.Barrier(8), []
 
     def report() -> None:
@@ -319,7 +319,7 @@ def test_threads_get_one_report_for_a_value() -> None:
 
 
 def test_a_forked_child_does_not_speak_for_its_parent(monkeypatch: pytest.MonkeyPatch) -> None:
-    client = SPEC.memoized(distinct=2)
+    client = MemoizedClient(SPEC, distinct=2)
     here = os.getpid()
     monkeypatch.setattr(os, "getpid", lambda: here + 1)
     with pytest.raises(StreamSpent, match="another process"):
@@ -330,10 +330,10 @@ def test_a_forked_child_does_not_speak_for_its_parent(monkeypatch: pytest.Monkey
 
 def test_the_cap_is_declared_and_checked() -> None:
     with pytest.raises(MissingParameter, match="distinct="):
-        SPEC.memoized()
+        MemoizedClient(SPEC)
     for distinct in (0, -1, 2.0, True, (1 << 20) + 1):
         with pytest.raises(ParameterError):
-            SPEC.memoized(distinct=distinct)  # type: ignore[arg-type]
+            MemoizedClient(SPEC, distinct=distinct)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="Beyond"):
         MemoizedClient(SPEC, distinct=1, beyond="repeat")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="keep"):

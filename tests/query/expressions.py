@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
+from discreet.frames import Type
 from discreet.query.engines.duckdb.text import quoted, scanned
-from discreet.query.expression.expression import Expression, Operation, Type, Value
+from discreet.query.expression.expression import Expression, Operation, Value
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query import oracle
 

@@ -12,7 +12,8 @@ from datetime import date, datetime, time, timedelta
 from fractions import Fraction
 from typing import Any
 
-from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation, Type, Value
+from discreet.frames import Type
+from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation, Value
 from discreet.statistics.columns.fixed_point import FixedPoint
 
 Row = Mapping[str, Any]

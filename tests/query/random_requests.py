@@ -12,11 +12,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression.expression import Expression, Operation, Type
+from discreet.query.expression.expression import Expression, Operation
 from discreet.query.expression.typing_rules import apply, column
-from discreet.query.frames.tables import FrameTable
-from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
+from discreet.query.frame_table import FrameTable
+from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, RowSource, Scan
 from discreet.query.plan.request import Cell, EachRow, Form, Groups, NormWeights, One, Present, RowWeights, Steps, Units
 from discreet.query.policy.declarations import (
     ColumnPolicy,
@@ -186,14 +187,14 @@ def neighbor(source: random.Random, made: World, *, change: bool) -> Tables:
     return tables
 
 
-def rows_of(source: random.Random, steps: int) -> tuple[Rows, bool]:
+def rows_of(source: random.Random, steps: int) -> tuple[RowSource, bool]:
     """Return rows made by random steps from the events, and whether public columns are among them."""
-    rows: Rows = Scan("events")
+    rows: RowSource = Scan("events")
     maker, joined = Maker(source), False
     for _ in range(steps):
         step = source.choice(["filter", "project", "join"])
         if step == "filter":
-            rows = Filter(rows, maker.make(Type.BOOLEAN, 2))
+            rows = FilterRows(rows, maker.make(Type.BOOLEAN, 2))
         elif step == "project":
             own: list[tuple[str, Expression]] = [
                 (name, maker.make(kind, 2) if source.random() < 0.3 else column(name, kind))

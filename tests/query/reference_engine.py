@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from discreet.query.expression.expression import Type, Value
-from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
+from discreet.frames import Type
+from discreet.query.expression.expression import Value
+from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, RowSource, Scan
 from discreet.query.plan.request import (
     WEIGHT,
     Cell,
@@ -24,9 +25,9 @@ from discreet.query.plan.request import (
     NormWeights,
     One,
     Present,
-    Request,
     RowWeights,
     Steps,
+    SumRequest,
     Sums,
     Units,
 )
@@ -48,10 +49,10 @@ class ReferenceEngine(Engine):
     def schema(self, table: str) -> Mapping[str, Type]:
         return {name: column.type for name, column in self._columns(table).items()}
 
-    def text(self, request: Request | HistogramRequest) -> str:
+    def text(self, request: SumRequest | HistogramRequest) -> str:
         return f"the sums of {type(request.form).__name__}, in Python"
 
-    def run(self, request: Request) -> Sums:
+    def run(self, request: SumRequest) -> Sums:
         totals: dict[KeyValues, list[int]] = {} if request.keys else {(): [0] * len(request.cells)}
         units: dict[KeyValues, set[Any]] = defaultdict(set)
         for key, row, unit, weight in self.weighted(request):
@@ -76,7 +77,7 @@ class ReferenceEngine(Engine):
             for key, group in weights.items()
         }
 
-    def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
+    def rows(self, source: RowSource, columns: Sequence[str]) -> Mapping[str, Any]:
         made = list(self.made(source))
         arrays = {name: np.array([row[name] for _, row in made], dtype=object) for name in columns}
         return arrays | {"unit": np.array([unit for unit, _ in made], dtype=object)}
@@ -92,13 +93,13 @@ class ReferenceEngine(Engine):
     def close(self) -> None:
         """Nothing is held."""
 
-    def made(self, rows: Rows) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    def made(self, rows: RowSource) -> Iterator[tuple[Any, Mapping[str, Any]]]:
         """Yield the rows, each with its unit."""
         if isinstance(rows, Scan):
             for index, stored in enumerate(self.tables[rows.table]):
                 for unit in [index] if self._by_row(rows.table) else dict.fromkeys(self._units(rows.table, stored)):
                     yield unit, self._read(rows.table, stored)
-        elif isinstance(rows, Filter):
+        elif isinstance(rows, FilterRows):
             yield from ((u, row) for u, row in self.made(rows.source) if oracle.evaluate(rows.condition, row) is True)
         elif isinstance(rows, Project):
             for unit, row in self.made(rows.source):
@@ -108,7 +109,7 @@ class ReferenceEngine(Engine):
         else:
             raise TypeError
 
-    def weighted(self, request: Request | HistogramRequest) -> Weighted:
+    def weighted(self, request: SumRequest | HistogramRequest) -> Weighted:
         """Return the rows that count, with keys and weights."""
         form = request.form
         rows = [(tuple(_key(key, row) for key in request.keys), row, unit) for unit, row in self.made(request.source)]
@@ -133,7 +134,7 @@ class ReferenceEngine(Engine):
             if key in kept[unit]
         ]
 
-    def _kept(self, request: Request | HistogramRequest, form: Groups, pairs: Mapping[Any, int]) -> dict[Any, Any]:
+    def _kept(self, request: SumRequest | HistogramRequest, form: Groups, pairs: Mapping[Any, int]) -> dict[Any, Any]:
         groups: dict[Any, list[KeyValues]] = defaultdict(list)
         for unit, key in pairs:
             groups[unit].append(key)

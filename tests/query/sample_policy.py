@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from fractions import Fraction
 
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
-from discreet.query.expression.expression import Expression, Type, Value
+from discreet.query.expression.expression import Expression, Value
 from discreet.query.policy.declarations import (
     Analyst,
     ColumnPolicy,

@@ -10,29 +10,30 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import UnknownName
+from discreet.frames import Type
 from discreet.privacy import PureDP
-from discreet.query.expression.expression import Column, Type
-from discreet.query.plan.query_plan import Aggregation, Asked, Filter, Key, MeasureKind, Query, Scan
+from discreet.query.expression.expression import Column
+from discreet.query.plan.query_plan import Aggregate, Aggregation, FilterRows, Key, MeasureKind, QueryPlan, Scan
 from discreet.query.plan.request import Engine, Sums
 from discreet.query.policy.declarations import (
     Analyst,
     ColumnPolicy,
-    Contributions,
     Policy,
     Source,
     SourceKind,
     TablePolicy,
     UnitColumn,
     UnitIsRow,
+    UnitLimits,
 )
-from discreet.query.pricing.price import stated
+from discreet.query.pricing.price import read_price
 from discreet.query.pricing.priced_query import priced
 from tests.query.reference_engine import ReferenceEngine
 
 GROUPS = (0, 1)
 
 
-def table_policy(*, rows=None, groups=None, rows_per_group=None, unit="u", size=None, low=0, high=5):
+def table_policy(*, rows=None, groups=None, rows_per_group=None, unit="u", people=None, low=0, high=5):
     """A table t with a unit u, a public key g, a private key w, and a value x."""
     columns = {
         "u": ColumnPolicy("u", Type.INTEGER),
@@ -41,7 +42,7 @@ def table_policy(*, rows=None, groups=None, rows_per_group=None, unit="u", size=
         "x": ColumnPolicy("x", Type.INTEGER, Fraction(low), Fraction(high)),
     }
     owner = UnitIsRow() if unit == "row" else UnitColumn(unit)
-    return TablePolicy("t", owner, columns, Contributions(rows, groups, rows_per_group), size)
+    return TablePolicy("t", owner, columns, UnitLimits(rows, groups, rows_per_group), people)
 
 
 def policy_for(table, budget=None, **changes):
@@ -65,7 +66,7 @@ def asked(kind, name="answer", *, low=0, high=5, level=None, type=Type.INTEGER):
     """One aggregate over x, or over rows or units."""
     bare = kind in (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_UNITS)
     ranged = kind not in (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_UNITS, MeasureKind.COUNT_VALUES)
-    return Asked(
+    return Aggregate(
         name,
         kind,
         None if bare else x_column(low, high, type),
@@ -83,19 +84,19 @@ def private_key():
 
 
 def query_for(*aggregates, keys=(), condition=None):
-    source = Scan("t") if condition is None else Filter(Scan("t"), condition)
-    return Query(Aggregation(source, tuple(keys), tuple(aggregates)), ())
+    source = Scan("t") if condition is None else FilterRows(Scan("t"), condition)
+    return QueryPlan(Aggregation(source, tuple(keys), tuple(aggregates)), ())
 
 
-def priced_for(table, *aggregates, keys=(), budget=None, people=None, bounded_rows=None, **price):
+def priced_for(table, *aggregates, keys=(), budget=None, rows_expected=None, bounded_rows=None, **price):
     """A query with its price, as a session would make it."""
     policy = policy_for(table, budget)
     bounded = None if bounded_rows is None else "bounded t"
     return priced(
         query_for(*aggregates, keys=keys),
         policy,
-        stated(**price),
-        people=people,
+        read_price(**price),
+        rows_expected=rows_expected,
         bounded=bounded,
         bounded_rows=bounded_rows,
     )

@@ -50,12 +50,6 @@ def test_the_hook_of_the_tests_is_private():
     assert not hasattr(randomness, "_swapped_source")
 
 
-def test_all_names_are_exported_in_order_and_exist():
-    for room in (randomness, laws):
-        assert list(room.__all__) == sorted(room.__all__)
-        assert all(hasattr(room, name) for name in room.__all__)
-
-
 def imported(tree: ast.AST):
     """Yield every dotted name that a file imports or looks up."""
     for node in ast.walk(tree):

@@ -8,7 +8,8 @@ from typing import Any
 import discreet as dp
 from discreet import statistics
 
-STATED: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1, "contribution": 2}
+STATED: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1, "rows": 2}
+KEYS: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1, "groups": 2}
 RANGE: dict[str, Any] = {"bounds": (0, 4), "grid": 1}
 NUMBERS, MANY_KEYS = [3.0, 1.0], [f"k{number}" for number in range(24)]
 TAKE_UNITS: dict[str, tuple[Callable[[], Any], list[Any]]] = {
@@ -19,8 +20,8 @@ TAKE_UNITS: dict[str, tuple[Callable[[], Any], list[Any]]] = {
     "Variance": (lambda: statistics.Variance(bounds=(0, 10), **STATED), NUMBERS),
     "StandardDeviation": (lambda: statistics.StandardDeviation(bounds=(0, 10), **STATED), NUMBERS),
     "Histogram": (lambda: statistics.Histogram(keys=["a", "b"], **STATED), ["a", "b"]),
-    "DiscoveredHistogram": (lambda: statistics.DiscoveredHistogram(delta=1e-3, **STATED), ["a", "b"]),
-    "CountDistinct": (lambda: statistics.CountDistinct(**STATED), MANY_KEYS),
+    "DiscoveredHistogram": (lambda: statistics.DiscoveredHistogram(delta=1e-3, **KEYS), ["a", "b"]),
+    "CountDistinct": (lambda: statistics.CountDistinct(**KEYS), MANY_KEYS),
     "Quantile": (lambda: statistics.Quantile(level=0.5, **RANGE, **STATED), NUMBERS),
     "Quantiles": (lambda: statistics.Quantiles(levels=(0.25, 0.5), tie_bits=0, **RANGE, **STATED), NUMBERS),
     "ClippingBounds": (

@@ -242,7 +242,7 @@ def test_one_noise_for_all_coordinates_is_caught() -> None:
 
 
 def test_units_that_are_told_apart_by_type_are_caught() -> None:
-    stated: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1, "contribution": 2}
+    stated: dict[str, Any] = {"relation": dp.Relation.ADD_REMOVE, "epsilon": 1, "rows": 2}
     check, inputs = CHECKS["one person counts once, however the id is written"], [Rows([True], [1])]
     check(Subject(lambda: Count(**stated), inputs))
     with pytest.raises(ConformanceFailure, match="one person counts several times"):

@@ -82,3 +82,21 @@ def test_subjects_are_found_without_importing(tmp_path):
         ("discreet.room.piece", "A", "room"),
         ("discreet.room.piece", "A.go", "room"),
     ]
+
+
+def test_arguments_become_a_list_with_one_entry_each():
+    assert restructured(
+        ["Ask.", "", "Args:", "    sql: one SELECT,", "      no more.", "    *rest: |x|.", "", "End."]
+    ) == [
+        "Ask.",
+        "",
+        "",
+        "**Args.**",
+        "",
+        "* ``sql``: one SELECT,",
+        "  no more.",
+        r"* ``*rest``: \|x\|.",
+        "",
+        "",
+        "End.",
+    ]

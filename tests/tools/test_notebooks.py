@@ -120,3 +120,12 @@ def test_html_and_figures_are_kept(monkeypatch):
 def test_a_cell_that_raises_unannounced_is_refused():
     with pytest.raises(Raised, match="NameError"):
         run_cell("nothing", {}, 1)
+
+
+def test_a_shell_block_and_a_file_become_cells_that_jupyter_runs(repository):
+    written = "```{code-block} text\n:caption: a.txt\n\none\n```\n"
+    (repository / "docs" / "tutorials" / "story.md").write_text(written + "```console\n$ cat a.txt\none\n```\n")
+    assert notebooks.main(["--root", str(repository)]) == 0
+    made = json.loads((repository / "examples" / "story.ipynb").read_text())
+    assert ["".join(cell["source"]) for cell in made["cells"]] == ["%%writefile a.txt\none", "!cat a.txt"]
+    assert ["".join(cell["outputs"][0]["text"]) for cell in made["cells"]] == ["Writing a.txt\n", "one\n"]

@@ -54,3 +54,35 @@ def test_code_without_prompts_must_run(page):
     with pytest.raises(ZeroDivisionError) as raised:
         failures(page("text\n\n```python\n1 / 0\n```\n"))
     assert raised.traceback[-1].lineno + 1 == 4
+
+
+def test_a_shell_block_runs_in_order_with_the_python_around_it(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    made = "```python\n>>> from pathlib import Path\n>>> _ = Path('a.txt').write_text('one two')\n```\n"
+    shown = "```console\n$ export WORD=three\n$ cat a.txt\none\n  two\n$ printf %s \\\n    $WORD > b.txt\n```\n"
+    read = "```python\n>>> Path('b.txt').read_text()\n'three'\n```\n"
+    assert failures(page(made + shown + read)) == ""
+
+
+def test_a_shell_block_with_another_output_is_reported_with_its_line(page):
+    report = failures(page("text\n\n```console\n$ true\n$ echo one\ntwo\n```\n"))
+    assert "page.md, line 5: $ echo one\nExpected:\n    two\nGot:\n    one" in report
+
+
+def test_discreet_in_a_shell_block_is_the_program_and_its_errors_are_shown(page):
+    told = "```console\n$ discreet --version\ndiscreet ...\n$ discreet ask\nError: ...--file...\n```\n"
+    assert failures(page(told)) == ""
+    piped = "```console\n$ discreet --version | cat\ndiscreet ...\n$ discreet nothing 2> told.txt; echo $?\n2\n```\n"
+    assert failures(page(piped)) == ""
+
+
+def test_a_shell_block_without_a_command_is_refused(page):
+    with pytest.raises(ValueError, match="must start with a command"):
+        failures(page("```console\nno command\n```\n"))
+
+
+def test_a_block_with_a_caption_is_a_file(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "```{code-block} toml\n:caption: a.toml\n\n[a]\nb = 1\n```\n```console\n$ cat a.toml\n[a]\nb = 1\n```\n"
+    assert failures(page(text)) == ""
+    assert code(text)[0].line == 4

@@ -27,6 +27,6 @@ def test_two_distances_lie_below_the_other_means_at_every_place_drawn():
 
 def test_half_widths_are_in_people_and_in_the_unit_of_the_values():
     assert _count(1.0) == 3
-    assert _count(1.0, contribution=3) == pytest.approx(9, abs=0.05)
+    assert _count(1.0, rows=3) == pytest.approx(9, abs=0.05)
     assert _sum(1.0, (0, 100), Relation.ADD_REMOVE) == pytest.approx(300, abs=1)
     assert _sum(1.0, (-50, 100), Relation.CHANGE_ONE) == pytest.approx(450, abs=1)

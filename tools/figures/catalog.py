@@ -250,7 +250,7 @@ def global_sensitivity() -> Plot:
 def _moved(query: Query, rows: int) -> float:
     """Return a sensitivity on [0, 1] under change-one."""
     size = None if query is Query.MEDIAN else rows
-    return float(sensitivity(query, relation=dp.Relation.CHANGE_ONE, bounds=(0, 1), size=size).value)
+    return float(sensitivity(query, relation=dp.Relation.CHANGE_ONE, bounds=(0, 1), people=size).value)
 
 
 def one_answer() -> Plot:

@@ -14,7 +14,7 @@ import numpy as np
 import discreet as dp
 from discreet import privacy
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
-from discreet.synthesis import DualQueryPrice, Neighbors, Purse, dual_query_error
+from discreet.synthesis import Allowance, DualQueryPrice, Neighbors, dual_query_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -76,7 +76,7 @@ def _with_legend(drawn: Axes, *, columns: int) -> Plot:
 
 
 def _basic(count: int) -> float:
-    return float(privacy.repeated(dp.PureDP(EACH), count).epsilon)  # type: ignore[attr-defined]
+    return float(privacy.repeated(dp.PureDP(EACH), count).epsilon)
 
 
 def _advanced(count: int) -> float:
@@ -174,7 +174,7 @@ def dual_query(count: int) -> float:
     roots = np.sqrt((math.log(records) + luck) / (2 * draws)) + np.sqrt(luck / (2 * draws))
     place = np.unravel_index(np.argmin(math.log(2 * count) / reach + rates / 2 + roots), rates.shape)
     eta, rounds = round(float(rates[place]), 4), int(turns[place])
-    bought = int(Purse.of(table, epsilon=EPSILON, delta=DELTA).amount / DualQueryPrice(eta, rounds, 1, table).rho)
+    bought = int(Allowance.of(table, epsilon=EPSILON, delta=DELTA).amount / DualQueryPrice(eta, rounds, 1, table).rho)
     alpha = dual_query_error(
         eta=eta, rounds=rounds, draws=bought, queries=count, records=records, confidence=CONFIDENCE
     )

@@ -62,7 +62,7 @@ def dual_query_largest(
 ) -> float:
     """Return the error that so large a share of runs of DualQuery stays within, in people."""
     synthesizer = DualQuery.of(asked, Neighbors(Relation.CHANGE_ONE, len(records)), epsilon=epsilon, delta=delta)
-    exact = asked.shares(records)
+    exact = asked.frequencies(records)
     largest = [float(np.abs(synthesizer(records).answers - exact).max()) for _ in range(runs)]
     return len(records) * float(np.quantile(largest, confidence))
 

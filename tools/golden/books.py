@@ -41,8 +41,8 @@ def book_lines() -> Lines:
 
 def _history(ledger: Ledger) -> Lines:
     """Spend, store, ask again, fail, go over the budget and amend; then list what was written."""
-    for place, (analyst, name, price) in enumerate(_requests()):
-        yield f"asked {place}", _asked(ledger, _request(analyst, name, price))
+    for place, (analyst, name, cost) in enumerate(_requests()):
+        yield f"asked {place}", _asked(ledger, _request(analyst, name, cost))
     ledger.amend(caps={"ana": None, "bo": None}, reason="bo has more to do", by="the curator")
     for entry in ledger.entries():
         fields = {name: value for name, value in entry.fields.items() if name not in _CHANGING}
@@ -63,11 +63,11 @@ def _requests() -> Iterator[tuple[str, str, Guarantee]]:
     yield "ana", "failed", PureDP(0.03125, relation=PEOPLE)
 
 
-def _request(analyst: str, name: str, price: Guarantee) -> Request:
+def _request(analyst: str, name: str, cost: Guarantee) -> Request:
     """Return a request whose digest follows from its name."""
     return Request(
         analyst=analyst,
-        price=price,
+        cost=cost,
         digest=hashlib.sha256(name.encode()).hexdigest(),
         description=f"SELECT {name}",
         releases=("discrete Laplace noise of scale 8",),
@@ -86,4 +86,4 @@ def _asked(ledger: Ledger, request: Request) -> str:
         ledger.note(found, "failed")
     else:
         ledger.store(found, json.dumps({"answer": 41}))
-    return f"charge {found.number} at {written(found.price)}"
+    return f"charge {found.number} at {written(found.cost)}"

@@ -54,7 +54,7 @@ def _additive() -> Iterator[tuple[str, Make]]:
         {"relation": CHANGE_ONE, "rho": 0.5},
         {"relation": ADD_REMOVE, "epsilon": 1, "delta": 1e-6},
     ]
-    persons: dict[str, Any] = {"unit": PEOPLE, "contribution": 2}
+    persons: dict[str, Any] = {"unit": PEOPLE, "rows": 2}
     kinds: list[tuple[Any, Any]] = [
         (s.Sum, s.sum),
         (s.Mean, s.mean),
@@ -82,7 +82,7 @@ def _additive() -> Iterator[tuple[str, Make]]:
     yield "Count/rows", lambda: s.Count(relation=ADD_REMOVE, epsilon=1)(AGES)
     yield "count/error", lambda: s.count(AGES, relation=ADD_REMOVE, error=3)
     yield "sum/error", lambda: s.sum(COSTS, bounds=(0, 250), grid=0.25, relation=ADD_REMOVE, error=500)
-    yield "mean/error", lambda: s.mean(AGES, bounds=(0, 100), relation=ADD_REMOVE, error=0.5, people=3000)
+    yield "mean/error", lambda: s.mean(AGES, bounds=(0, 100), relation=ADD_REMOVE, error=0.5, rows_expected=3000)
     yield (
         "mean/population",
         lambda: s.mean(AGES, bounds=(0, 100), relation=CHANGE_ONE, missing=0, epsilon=1, target=Target.POPULATION),
@@ -121,7 +121,7 @@ def _ranked() -> Iterator[tuple[str, Make]]:
         )
         yield (
             f"clipping_bounds/{word}",
-            partial(s.clipping_bounds, COSTS, 0.9, symmetric=True, unit=PEOPLE, contribution=2, **price),
+            partial(s.clipping_bounds, COSTS, 0.9, symmetric=True, unit=PEOPLE, rows=2, **price),
         )
     yield "quantile/rho", lambda: s.quantile(COSTS, 0.9, bounds=(0, 250), relation=ADD_REMOVE, rho=0.5)
     yield (
@@ -134,7 +134,7 @@ def _ranked() -> Iterator[tuple[str, Make]]:
     )
     yield (
         "quantile/persons",
-        lambda: s.quantile(COSTS, 0.5, bounds=(0, 250), relation=ADD_REMOVE, epsilon=1, unit=PEOPLE, contribution=3),
+        lambda: s.quantile(COSTS, 0.5, bounds=(0, 250), relation=ADD_REMOVE, epsilon=1, unit=PEOPLE, rows=3),
     )
 
 
@@ -153,12 +153,12 @@ def _keyed() -> Iterator[tuple[str, Make]]:
         )
         yield (
             f"histogram/found {word}",
-            partial(s.histogram, TOWNS[:300], keys=None, epsilon=1, delta=1e-6, unit=PEOPLE, contribution=2, **stated),
+            partial(s.histogram, TOWNS[:300], keys=None, epsilon=1, delta=1e-6, unit=PEOPLE, groups=2, **stated),
         )
         yield f"CountDistinct/{word}", partial(_made, s.CountDistinct, TOWNS, epsilon=1, **stated)
         yield (
             f"count_distinct/{word}",
-            partial(s.count_distinct, TOWNS[:300], rho=0.5, unit=PEOPLE, contribution=2, **stated),
+            partial(s.count_distinct, TOWNS[:300], rho=0.5, unit=PEOPLE, groups=2, **stated),
         )
 
 
@@ -183,11 +183,11 @@ def _answered(answer: Any) -> str:
     """Return an answer as text; a table of estimates entry by entry."""
     if isinstance(answer, statistics.EstimateTable):
         entries = ", ".join(f"{written(key)}: {_ends(answer[key])}" for key in answer)
-        return f"{{{entries}}} together {written(answer.together)} {_guarantee(answer)}"
+        return f"{{{entries}}} together {written(answer.half_width_together)} {_guarantee(answer)}"
     if isinstance(answer, Estimate):
         return f"{_ends(answer)} {_guarantee(answer)}"
     if isinstance(answer, statistics.MatrixEstimate):
-        parts = ", ".join(written(part) for part in (answer.matrix, answer.low, answer.high, answer.count))
+        parts = ", ".join(written(part) for part in (answer.value, answer.low, answer.high, answer.count))
         return f"{parts} {_guarantee(answer)}"
     return f"{written(tuple(answer))} rank error {written(answer.rank_error)} {written(answer.guarantee)}"
 

@@ -21,6 +21,7 @@ ROOMS = (
     "discreet.data",
     "discreet.display",
     "discreet.errors",
+    "discreet.frames",
     "discreet.laws",
     "discreet.ledger",
     "discreet.local",

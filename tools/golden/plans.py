@@ -33,7 +33,7 @@ def plan_lines() -> Lines:
             yield f"{key}/refused", f"{type(refused).__name__}: {_one_line(refused)}"
             continue
         yield f"{key}/digest", found.digest
-        yield f"{key}/price", written(found.price)
+        yield f"{key}/cost", written(found.guarantee)
         yield f"{key}/groups", found.groups
         yield f"{key}/bounding", f"{found.bounding} | {found.bias}"
         yield f"{key}/statement", f"sha256 {hashlib.sha256(found.sql.encode()).hexdigest()}"
@@ -76,7 +76,7 @@ def answer_lines() -> Lines:
         if done.get(room, 0) >= ANSWERED:
             continue
         try:
-            if isinstance(_explained(session, sql).price, ApproxDP):
+            if isinstance(_explained(session, sql).guarantee, ApproxDP):
                 continue
             with fixed_words(key):
                 answer = session.sql(sql, epsilon=1)
@@ -217,10 +217,12 @@ def _in_sessions() -> Lines:
         key = function.__name__
         workload = cells if function is s.residual else asked
         with fixed_words(key):
-            release = function(session, "people", workload, epsilon=1 if function is not s.synthesize else 2, size=300)
+            release = function(
+                session, "people", workload, epsilon=1 if function is not s.synthesize else 2, people=300
+            )
         yield from _released(key, release)
         charged = [entry.fields for entry in session.ledger.entries() if entry.fields["kind"] == "charge"][-1]
         yield f"{key}/digest", charged["digest"]
     for method in ("best", "tree", "residual", "dual-query"):
-        made = s.explain_synthesis(session, "people", cells, method=method, epsilon=1, size=300)
+        made = s.explain_synthesis(session, "people", cells, method=method, epsilon=1, people=300)
         yield f"explain_synthesis/{method}", block(str(made))

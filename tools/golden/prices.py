@@ -33,8 +33,8 @@ def _single() -> Iterator[tuple[str, PrivacyLoss]]:
     """Return the price of one release of every kind."""
     yield "gaussian_loss", privacy.gaussian_loss(2)
     yield "laplace_loss", privacy.laplace_loss(2)
-    yield "discrete_gaussian_loss", privacy.discrete_gaussian_loss(3, shift=2)
-    yield "discrete_laplace_loss", privacy.discrete_laplace_loss(3, shift=2)
+    yield "discrete_gaussian_loss", privacy.discrete_gaussian_loss(3, sensitivity=2)
+    yield "discrete_laplace_loss", privacy.discrete_laplace_loss(3, sensitivity=2)
     yield "randomized_response_loss", privacy.randomized_response_loss(Fraction(1, 2))
     yield "bounded_range_loss", privacy.bounded_range_loss(Fraction(1, 2))
     yield "above_threshold_loss", privacy.above_threshold_loss(Fraction(1, 2))
@@ -104,7 +104,8 @@ def guarantee_lines() -> Lines:
 
 def _sampled(guarantee: Any) -> privacy.Guarantee:
     """Return what a release on a Poisson sample of a tenth guarantees."""
-    return privacy.amplify_by_poisson(guarantee, 0.1)
+    found: privacy.Guarantee = privacy.amplify_by_poisson(guarantee, 0.1)
+    return found
 
 
 def _guarantees() -> list[privacy.Guarantee]:
@@ -159,8 +160,8 @@ def _records() -> Iterator[ReleaseRecord]:
         ReleaseRecord.of("renyi", alpha=4, epsilon=0.25, **people),
         ReleaseRecord.of("gaussian dp", mu=0.5, **people),
         ReleaseRecord.of("laplace", scale=4, count=2, **people),
-        ReleaseRecord.of("gaussian", sigma=3, sampler="poisson", rate=0.01, count=100, **people),
-        ReleaseRecord.of("discrete gaussian", sigma=10, shift=2, **people),
+        ReleaseRecord.of("gaussian", scale=3, sampler="poisson", rate=0.01, count=100, **people),
+        ReleaseRecord.of("discrete gaussian", scale=10, sensitivity=2, **people),
         ReleaseRecord.of("discrete laplace", scale=10, **people),
         ReleaseRecord.of("randomized response", epsilon=0.25, categories=5, **people),
         ReleaseRecord.of("bounded range", epsilon=0.25, **people),

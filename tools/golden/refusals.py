@@ -116,7 +116,7 @@ def _of_statistics() -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "statistics/level beyond one", lambda: s.quantile([1.0], 1.5, bounds=(0, 1), **people)
     yield (
         "statistics/units of another length",
-        lambda: s.sum([1.0, 2.0], bounds=(0, 1), unit=["a"], contribution=1, **people),
+        lambda: s.sum([1.0, 2.0], bounds=(0, 1), unit=["a"], rows=1, **people),
     )
     yield "statistics/units without a contribution", lambda: s.count([1, 2], unit=["a", "a"], **people)
 
@@ -143,8 +143,8 @@ def _of_queries() -> Iterator[tuple[str, Callable[[], Any]]]:
         lambda: query.parse_policy('[data]\nsource = 3\n[protect]\nunits = "x"\n', folder=HERE),
     )
     yield "query/no frames", lambda: query.Session.from_frames(unit="row", budget=PureDP(1))
-    request = ledger.Request(analyst="ana", price=PureDP(1), digest="0" * 64, description="x")
-    yield "ledger/a short digest", lambda: ledger.Request(analyst="a", price=PureDP(1), digest="0", description="x")
+    request = ledger.Request(analyst="ana", cost=PureDP(1), digest="0" * 64, description="x")
+    yield "ledger/a short digest", lambda: ledger.Request(analyst="a", cost=PureDP(1), digest="0", description="x")
     terms = ledger.Terms(lineage="x", unit="y", budget=PureDP(1, relation=ADD_REMOVE), caps={"ana": None})
     yield "ledger/another relation", lambda: ledger.MemoryLedger(terms).obtain(request)
 

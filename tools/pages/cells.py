@@ -8,7 +8,13 @@ import io
 import sys
 import traceback
 from contextlib import redirect_stdout
+from pathlib import Path
 from typing import Any
+
+from tools.pages.shell import Shell
+
+WRITE = "%%writefile "
+"""How a cell starts that Jupyter saves as a file instead of running it."""
 
 Output = dict[str, Any]
 
@@ -23,7 +29,10 @@ def run_cell(source: str, names: dict[str, Any], count: int, *, may_raise: bool 
     value, error = None, None
     with redirect_stdout(printed):
         try:
-            value = _value_of_last_line(source, names)
+            if source.startswith(("!", WRITE)):
+                print(_outside_python(source))
+            else:
+                value = _value_of_last_line(source, names)
         except Exception as raised:
             if not may_raise:
                 raise Raised(f"cell {count} raised {type(raised).__name__}: {raised}\n{source}") from raised
@@ -38,6 +47,16 @@ def run_cell(source: str, names: dict[str, Any], count: int, *, may_raise: bool 
             {"data": _shown(value), "execution_count": count, "metadata": {}, "output_type": "execute_result"}
         )
     return outputs + [{"data": data, "metadata": {}, "output_type": "display_data"} for data in _figures()]
+
+
+def _outside_python(source: str) -> str:
+    """Do what Jupyter does with a command of the shell, or with a cell that is a file; return what it prints."""
+    if source.startswith("!"):
+        return Shell().run(source.removeprefix("!"))
+    first, _, text = source.partition("\n")
+    name = first.removeprefix(WRITE)
+    Path(name).write_text(f"{text}\n", encoding="utf-8")
+    return f"Writing {name}"
 
 
 def _value_of_last_line(source: str, names: dict[str, Any]) -> object:

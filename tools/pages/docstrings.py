@@ -22,6 +22,8 @@ from pathlib import Path
 HEADS = ("Privacy", "Accuracy", "Exactness", "Cost", "Reference", "Figure")
 
 _OPENING = re.compile(rf"({'|'.join(HEADS)})\.(?:\s+|$)")
+_LIST = re.compile(r"(Args|Raises):")
+_ENTRY = re.compile(r"    (\*{0,2}\w[\w.]*): (.*)")
 _CODE = re.compile(r"(`+)(?:.+?)\1")
 
 Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -88,6 +90,8 @@ def restructured(lines: list[str]) -> list[str]:
             made.append(line)
         elif line.lstrip().startswith(">>>"):
             made += [line, *_taken(rest, until_claim=False)]
+        elif _LIST.fullmatch(line):
+            made += _listed(line, _indented(rest))
         elif line.startswith("| "):
             made += _table([line, *_taken(rest, until_claim=True)])
         elif opening := _OPENING.match(line):
@@ -104,6 +108,25 @@ def _taken(rest: list[str], *, until_claim: bool) -> list[str]:
     while rest and rest[0].strip() and not (until_claim and _OPENING.match(rest[0])):
         taken.append(rest.pop(0))
     return taken
+
+
+def _indented(rest: list[str]) -> list[str]:
+    """Take the indented lines that follow."""
+    taken: list[str] = []
+    while rest and rest[0].startswith("    "):
+        taken.append(rest.pop(0))
+    return taken
+
+
+def _listed(line: str, entries: list[str]) -> list[str]:
+    """Return the arguments or errors of a function as a list with one entry each."""
+    made = ["", f"**{line.removesuffix(':')}.**", ""]
+    for entry in entries:
+        if stated := _ENTRY.fullmatch(entry):
+            made.append(f"* ``{stated[1]}``: {_escaped(stated[2])}")
+        else:
+            made.append(f"  {_escaped(entry.strip())}")
+    return [*made, ""]
 
 
 def _paragraphs(claim: Claim) -> list[str]:

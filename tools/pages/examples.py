@@ -7,33 +7,50 @@ import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import dedent
+from textwrap import dedent, indent
 from types import CodeType, ModuleType
 from typing import Any
+
+from tools.pages.shell import Shell, typed
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 _FENCE = re.compile(r"^(?P<indent> *)(?P<mark>`{3,}|~{3,}|:{3,})\s*(?P<info>[^`]*)$")
 _DIRECTIVE = re.compile(r"^\{(?P<name>[\w:-]+)\}\s*(?P<argument>.*)$")
+_CAPTION = re.compile(r":caption: (?P<file>.+)\n")
 _PYTHON = {"python", "py", "pycon", "python3", "ipython"}
 _CODE_DIRECTIVES = {"code", "code-block", "sourcecode", "doctest", "testcode"}
 
 
 @dataclass(frozen=True)
 class Chunk:
-    """A piece of a page: prose when `language` is empty, else a fenced block; `line` is where its text starts."""
+    """A piece of a page: prose when `language` is empty, else a fenced block; `line` is where its text starts.
+
+    A block of code with a caption shows a file: `file` is its name, which the runner writes before it goes on.
+    """
 
     text: str
     line: int
     language: str = ""
     directive: str = ""
+    file: str = ""
 
     @property
     def is_python(self) -> bool:
         """Whether it is Python that a reader would type or run."""
         return self.language in _PYTHON
+
+    @property
+    def is_console(self) -> bool:
+        """Whether it shows commands of a shell and what they print."""
+        return self.language == "console"
+
+    @property
+    def is_executed(self) -> bool:
+        """Whether a reader would run it, or save it as a file."""
+        return self.is_python or self.is_console or bool(self.file)
 
     @property
     def is_session(self) -> bool:
@@ -78,19 +95,21 @@ def _fenced(lines: list[str], line: int, info: str) -> Chunk:
     name = directive["name"]
     if name in _CODE_DIRECTIVES:
         language = "python" if name in {"doctest", "testcode"} else directive["argument"].strip().lower() or "python"
-        return Chunk(text, line, language=language, directive=name)
+        caption = _CAPTION.match(text)
+        body = text[caption.end() :].lstrip("\n") if caption else text
+        start = line + text[: len(text) - len(body)].count("\n")
+        return Chunk(body, start, language=language, directive=name, file=caption["file"] if caption else "")
     return Chunk(text, line, language=f"{{{name}}}", directive=name)
 
 
 def code(text: str) -> list[Chunk]:
-    """Return the blocks of Python of a page, those inside notes and other directives included."""
+    """Return the blocks of a page that are executed, those inside notes and other directives included."""
     found: list[Chunk] = []
     for chunk in chunks(text):
-        if chunk.is_python:
+        if chunk.is_executed:
             found.append(chunk)
         elif chunk.directive:
-            inner = code(chunk.text)
-            found += [Chunk(one.text, one.line + chunk.line - 1, one.language, one.directive) for one in inner]
+            found += [replace(one, line=one.line + chunk.line - 1) for one in code(chunk.text)]
     return found
 
 
@@ -107,15 +126,21 @@ def namespace(page: Path) -> Iterator[dict[str, Any]]:
 
 
 def failures(page: Path) -> str:
-    """Run every block of Python of the page; return what differed from the page, or nothing.
+    """Run every block of Python and of the shell of the page; return what differed from the page, or nothing.
 
-    A block with prompts must print what the page shows. A block without must run without an exception.
+    A block with prompts must print what the page shows. A block without must run without an exception. A block that
+    shows a file writes it.
     """
     report: list[str] = []
     runner = doctest.DocTestRunner(verbose=False, optionflags=OPTIONS)
+    shell = Shell()
     with namespace(page) as names:
         for block in code(page.read_text(encoding="utf-8")):
-            if block.is_session:
+            if block.file:
+                Path(block.file).write_text(block.text + "\n", encoding="utf-8")
+            elif block.is_console:
+                report += _console(block, page, shell)
+            elif block.is_session:
                 examples = doctest.DocTestParser().get_examples(block.text + "\n", page.name)
                 report += [
                     f"{page.name}: an example is skipped, line {block.line + example.lineno}\n"
@@ -128,6 +153,16 @@ def failures(page: Path) -> str:
             else:
                 exec(compiled(block, page), names)  # noqa: S102 - running the page is the purpose
     return "".join(report)
+
+
+def _console(block: Chunk, page: Path, shell: Shell) -> Iterator[str]:
+    """Run the commands of a shell block, and yield how their output differs from what is shown."""
+    checker = doctest.OutputChecker()
+    for one in typed(block.text):
+        got = shell.run(one.command)
+        if not checker.check_output(f"{one.want}\n", f"{got}\n", OPTIONS):
+            place = f"{page.name}, line {block.line + one.line}"
+            yield f"{place}: $ {one.command}\nExpected:\n{indent(one.want, '    ')}\nGot:\n{indent(got, '    ')}\n"
 
 
 def compiled(block: Chunk, page: Path) -> CodeType:

@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tools.pages.cells import Raised, run_cell
+from tools.pages.cells import WRITE, Raised, run_cell
 from tools.pages.examples import Chunk, chunks, namespace
+from tools.pages.shell import typed
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 TUTORIALS = Path("docs/tutorials")
@@ -50,6 +51,10 @@ def _cells(chunk: Chunk) -> Iterator[Cell]:
         yield from _session(chunk.text)
     elif chunk.is_python:
         yield Cell("code", chunk.text.strip("\n"))
+    elif chunk.file:
+        yield Cell("code", f"{WRITE}{chunk.file}\n{chunk.text}")
+    elif chunk.is_console:
+        yield from (Cell("code", f"!{one.command}") for one in typed(chunk.text))
     elif chunk.directive in _SHOWN:
         body = chunk.text.strip("\n").splitlines()
         quoted = "\n".join(f"> {_prose(line)}".rstrip() for line in [f"**{chunk.directive.capitalize()}**", "", *body])

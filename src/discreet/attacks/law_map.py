@@ -1,10 +1,10 @@
-"""The map of the fundamental law: for so many queries, people and errors, who is reconstructed, traced, or safe."""
+"""The map of the fundamental law: for numbers of queries, people and errors, who is reconstructed, traced, or safe."""
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Any, cast
@@ -17,9 +17,9 @@ from discreet.attacks.reconstructing import fourier
 from discreet.attacks.results import read_only
 from discreet.attacks.tracing import membership
 from discreet.data import Panel, genomes
-from discreet.data.genomes import FREQUENCY_RANGE
+from discreet.data.invented_genomes import FREQUENCY_RANGE
 from discreet.data.table import MOST_SEED, generator
-from discreet.display import Table, definition_list
+from discreet.display import Progress, Table, definition_list, silent
 from discreet.display.plots import INK, SOFT, Plot, axes
 from discreet.display.result import told_by_name
 from discreet.errors import ParameterError
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
 RECOVERED = 0.95
 TRACED, ALARMS = 0.1, 0.01
 _FEWEST, _MOST_PEOPLE, _MOST_QUERIES = 16, 2**16, 2**18
-_CANDIDATES, _REFERENCE = 400, 1999  # few people are attacked again and again until so many were
+_CANDIDATES, _REFERENCE = 400, 1999  # few people are attacked again and again until this number is reached
 _NORMAL_95, _SEPARATION = 1.6448536269514722, 1.0447963082963846  # the quantile of .95; those of .99 less .9
 _COLORS = {"RECONSTRUCTED": "#D55E00", "TRACED": "#E6B450", "BETWEEN": "#F4F4F0", "SAFE": "#8FC7B0"}
 
 
 @told_by_name
-class Region(Enum):
+class LawRegion(Enum):
     """What becomes of the people whose counts are published with errors of this size."""
 
     RECONSTRUCTED = "at least 95 % of a secret column is recovered"
@@ -74,10 +74,10 @@ class LawMap:
     @property
     def regions(self) -> NDArray[np.object_]:
         """The region of every cell: a guarantee outranks no attack that succeeded."""
-        found = np.full(self.recovered.shape, Region.BETWEEN, dtype=object)
-        found[self.errors[None, :] >= self.safe[:, None]] = Region.SAFE
-        found[self.traced >= TRACED] = Region.TRACED
-        found[self.recovered >= RECOVERED] = Region.RECONSTRUCTED
+        found = np.full(self.recovered.shape, LawRegion.BETWEEN, dtype=object)
+        found[self.errors[None, :] >= self.safe[:, None]] = LawRegion.SAFE
+        found[self.traced >= TRACED] = LawRegion.TRACED
+        found[self.recovered >= RECOVERED] = LawRegion.RECONSTRUCTED
         return found
 
     def __repr__(self) -> str:
@@ -119,7 +119,7 @@ class LawMap:
         from matplotlib.colors import ListedColormap
         from matplotlib.patches import Patch
 
-        order = [Region[name] for name in _COLORS]
+        order = [LawRegion[name] for name in _COLORS]
         cells = np.vectorize(order.index)(self.regions).T
         shades = ListedColormap(list(_COLORS.values()))
         drawn.pcolormesh(_edges(self.queries), _edges(self.errors), cells, cmap=shades, vmin=-0.5, vmax=3.5)
@@ -146,7 +146,7 @@ def fundamental_law(
     epsilon: Number,
     delta: Number,
     seed: int,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> LawMap:
     """Run both attacks at every number of queries and every error, and say where answers are private instead.
 
@@ -170,7 +170,7 @@ def fundamental_law(
 
     >>> found = fundamental_law(255, queries=[64, 1024], errors=[0.5, 4, 1000], epsilon=1, delta=1e-6, seed=1)
     >>> found.regions[0].tolist()
-    [Region.RECONSTRUCTED, Region.BETWEEN, Region.SAFE]
+    [LawRegion.RECONSTRUCTED, LawRegion.BETWEEN, LawRegion.SAFE]
     """
     started = time.perf_counter()
     people = whole(people, name="people")
@@ -182,15 +182,14 @@ def fundamental_law(
     levels = np.array(sorted({float(positive(error, name="errors")) for error in errors}))
     if not len(levels):
         raise ParameterError("errors must name at least one standard deviation", parameter="errors")
-    generator(people, seed)  # a seed that is none is refused before any work
+    generator(people, seed)  # a bad seed is refused before any work
     safe = np.array([_safe(int(count), epsilon, delta) for count in counts])
     recovered, traced = np.empty((len(counts), len(levels))), np.empty((len(counts), len(levels)))
     for row, count in enumerate(counts):
         for column, level in enumerate(levels):
             recovered[row, column] = _recovered(people, int(count), float(level), seed)
         traced[row] = _traced(people, int(count), levels, seed)
-        if progress is not None:
-            progress((row + 1) / len(counts))
+        (progress or silent)(row + 1, len(counts))
     seconds = time.perf_counter() - started
     return LawMap(people, counts, levels, recovered, traced, safe, float(epsilon), float(delta), seconds)
 
@@ -227,7 +226,7 @@ def tracing_line(people: int, queries: int) -> float:
 
 
 def _effort(people: int, queries: int) -> tuple[int, int]:
-    """Return how many people so many queries go for, and how often they can ask about them under other labels."""
+    """Return how many people the queries can attack, and how often they can ask about them under other labels."""
     length = _length(people)
     return (people, queries // length) if queries >= length else (queries - 1, 1)
 
@@ -238,7 +237,7 @@ def _length(people: int) -> int:
 
 
 def _recovered(people: int, queries: int, error: float, seed: int) -> float:
-    """Run the Fourier attack with so many queries, on as many people as it can go for, until enough were attacked."""
+    """Run the Fourier attack with `queries` queries, on as many people as it can attack, until enough were attacked."""
     attacked, again = _effort(people, queries)
     coins, noise = generator(people, _other(seed, queries)), gaussian_noise(error, seed=_other(seed, 1))
     right = []
@@ -280,7 +279,7 @@ def _other(seed: int, number: int) -> int:
 
 
 def _safe(queries: int, epsilon: Number, delta: Number) -> float:
-    """Return the least noise with which so many counts keep the guarantee together."""
+    """Return the least noise with which `queries` counts keep the guarantee together."""
     return float(calibrate(lambda sigma: gaussian_loss(sigma) * queries, epsilon=epsilon, delta=delta))
 
 

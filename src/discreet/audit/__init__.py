@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from discreet._optional import listing, loader
+from discreet.audit.canaries import Canaries, OneRun, one_run
 from discreet.audit.exact import Compared, Lawful, OnTables
 from discreet.audit.goodness import Goodness, goodness_of_fit
-from discreet.audit.one_run import OneRun, one_run
 from discreet.audit.request import (
     Watched,
     check_kind,
@@ -20,19 +23,13 @@ from discreet.audit.request import (
     chosen_level,
 )
 from discreet.audit.verdict import Level, Outcome, Until, Verdict, Witness
+from discreet.display import Progress
 from discreet.errors import MissingParameter, ParameterError
 from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, combine
 
 if TYPE_CHECKING:
-    from discreet.audit.one_run import Canaries
     from discreet.audit.statistical import best_expected_bound, cap
-
-_LAZY_NAMES = {
-    "Canaries": "discreet.audit.one_run.one_run_audit",
-    "best_expected_bound": "discreet.audit.statistical.attainable",
-    "cap": "discreet.audit.statistical.loss_bound",
-}
 
 __all__ = [
     "Canaries",
@@ -55,14 +52,9 @@ _WIRE_DRAWS = 2000
 _ARTIFACT = "floating-point artifact: round the output to look past it"
 
 
-def __getattr__(name: str) -> Any:
-    if name in _LAZY_NAMES:
-        return getattr(import_module(_LAZY_NAMES[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+# these need runs of many draws: they are loaded when they are first asked for
+__getattr__ = loader("discreet.audit", names=("best_expected_bound", "cap"), of=("statistical",))
+__dir__ = listing("discreet.audit")
 
 
 def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
@@ -76,12 +68,12 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     confidence: float = 0.95,
     suite: int = 1,
     until: Until = Until.SPENT,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Verdict:
     """Put a mechanism's guarantee to the test.
 
     `Level.EXACT` needs a `law(value)`, or a `pair(first, second)` of laws: it is compared with the guarantee on the
-    neighbors given (the mechanism's own if none are), in both directions, and on what `search` rounds of coordinate
+    neighbors given (the mechanism's own by default), in both directions, and on what `search` rounds of coordinate
     ascent find from the worst of them. What a mechanism takes on trust about the data, such as `monotone=True`, is a
     condition of the verdict; `OnTables` audits the mechanism with the query before it, on neighbors that no such
     statement chooses.
@@ -89,7 +81,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     takes any callable. `Level.STATISTICAL` takes any callable too, runs it `draws` times in all (at once where it has
     `runs(value, draws)`, one row a run), and bounds its loss from below with `confidence`; give the number of audits
     that are to be right together as `suite`. `Until.DECIDED` stops as soon as the guarantee is refuted, or can hardly
-    be any more. `progress` is told the share of runs done.
+    be any more. `progress` is told the runs done and all.
     `confidence`, `suite`, `until` and `progress` are for `Level.STATISTICAL` alone: an exact audit is certain, a wire
     audit has a confidence of 1 - 1e-9.
 
@@ -130,7 +122,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
 
 
 def _stated_guarantee(mechanism: object, guarantee: object) -> Guarantee:
-    """Return the guarantee to test, the mechanism's own if none is given, and check that it is about its neighbors."""
+    """Return the guarantee to test, the mechanism's own by default, and check that it is about its neighbors."""
     if guarantee is None:
         guarantee = mechanism.guarantee if isinstance(mechanism, Mechanism) else getattr(mechanism, "guarantee", None)
         if guarantee is None:
@@ -153,3 +145,19 @@ def _told(verdict: Verdict, watched: Watched) -> Verdict:
     if verdict.refuted and verdict.witness is not None and "lowest binary digit" in verdict.witness.event:
         findings = (*findings, _ARTIFACT)
     return replace(verdict, findings=findings, outcome=outcome)
+
+
+class AuditRoom(ModuleType):
+    """The room `discreet.audit`, which is called as its function `audit` is: `discreet.audit(mechanism)`."""
+
+    __call__ = staticmethod(audit)
+    if TYPE_CHECKING:
+        one_run = staticmethod(one_run)
+        goodness_of_fit = staticmethod(goodness_of_fit)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(audit)
+
+
+sys.modules[__name__].__class__ = AuditRoom

@@ -28,7 +28,7 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 
 Floats = NDArray[np.float64]
 Hits = NDArray[np.bool_]
-Event = Callable[["Runs"], Hits]
+Event = Callable[["WireRuns"], Hits]
 _GRIDS = range(-60, -19)
 _CONFIDENCE = 1 - 1e-9
 _ALLOWANCE = Fraction(1, 1000)
@@ -36,7 +36,7 @@ _LARGEST = 1e300
 
 
 @dataclass(frozen=True, slots=True)
-class Runs:
+class WireRuns:
     """What many runs on one input gave: the form of each in words, and the floats of all with the run each is from."""
 
     forms: tuple[str, ...]
@@ -46,13 +46,13 @@ class Runs:
     def __len__(self) -> int:
         return len(self.forms)
 
-    def halves(self) -> tuple[Runs, Runs]:
+    def halves(self) -> tuple[WireRuns, WireRuns]:
         """Return the first half, from which events are chosen, and the second, in which they are counted."""
         middle = len(self) // 2
         first = self.places < middle
         return (
-            Runs(self.forms[:middle], self.floats[first], self.places[first]),
-            Runs(self.forms[middle:], self.floats[~first], self.places[~first] - middle),
+            WireRuns(self.forms[:middle], self.floats[first], self.places[first]),
+            WireRuns(self.forms[middle:], self.floats[~first], self.places[~first] - middle),
         )
 
     def any_of(self, holds: NDArray[np.bool_]) -> Hits:
@@ -104,7 +104,7 @@ def audit_wire(
     )
 
 
-def _runs(mechanism: Callable[[Any], Any], value: Any, draws: int) -> Runs:
+def _runs(mechanism: Callable[[Any], Any], value: Any, draws: int) -> WireRuns:
     """Run on one input, all at once where the mechanism has `runs`; an error is an outcome like any other."""
     many = getattr(mechanism, "runs", None)
     if not callable(many):
@@ -120,15 +120,15 @@ def _runs(mechanism: Callable[[Any], Any], value: Any, draws: int) -> Runs:
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "biuf":
         floats = outputs.reshape(draws, -1).astype(np.float64) if outputs.dtype.kind == "f" else np.empty((draws, 0))
         places = np.repeat(np.arange(draws), floats.shape[1])
-        return Runs((_form(outputs[0]),) * draws, floats.ravel(), places)
+        return WireRuns((_form(outputs[0]),) * draws, floats.ravel(), places)
     return _listed([(_form(output), _floats(output)) for output in outputs])
 
 
-def _listed(found: list[tuple[str, Floats | None]]) -> Runs:
+def _listed(found: list[tuple[str, Floats | None]]) -> WireRuns:
     """Put forms and floats of single runs together."""
     numbers = [np.empty(0) if floats is None else floats for _, floats in found]
     places = np.repeat(np.arange(len(found)), [floats.size for floats in numbers])
-    return Runs(tuple(form for form, _ in found), np.concatenate(numbers), places)
+    return WireRuns(tuple(form for form, _ in found), np.concatenate(numbers), places)
 
 
 def _run(release: Callable[[Any], Any], value: Any) -> tuple[str, Floats | None]:
@@ -190,7 +190,7 @@ def _scales(stated: object, guarantee: Guarantee, inputs: tuple[Any, Any]) -> se
     return {scale for scale in scales if 0.0 < scale < _LARGEST}
 
 
-def _events(first: Runs, second: Runs, inputs: tuple[Any, Any], scales: set[float]) -> list[tuple[str, Event]]:
+def _events(first: WireRuns, second: WireRuns, inputs: tuple[Any, Any], scales: set[float]) -> list[tuple[str, Event]]:
     """Return the events to count: the forms seen in the first halves, precision and reachability for floats."""
     forms = sorted({*first.forms, *second.forms})
     events: list[tuple[str, Event]] = [(f"the output has the form {form!r}", _has_form(form)) for form in forms]
@@ -210,7 +210,7 @@ def _is_off(grid: Fraction) -> Event:
 
 
 def _is_reached(place: float, scale: float) -> Event:
-    def event(runs: Runs) -> Hits:
+    def event(runs: WireRuns) -> Hits:
         reached = reachable(runs.floats, place, scale)
         return np.asarray(runs.any_of(reached) & ~runs.any_of(~reached))
 

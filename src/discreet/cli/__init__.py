@@ -2,23 +2,45 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
-from discreet._optional import optional, present
+from discreet._optional import listing, optional, present
 from discreet.errors import MissingExtra
 
 __all__ = ["main"]
+
+__dir__ = listing("discreet.cli")
 
 
 def main() -> None:
     """Run the program named `discreet`, or say in one line what is missing to run it."""
     try:
-        optional("click", extra="cli", purpose="the command line")
-        present("rich", extra="cli", purpose="the command line")  # loaded where something is shown
+        optional("click", extra="sql", purpose="the command line")
+        present("rich", extra="sql", purpose="the command line")  # loaded where something is shown
     except MissingExtra as missing:
         print(f"discreet: {missing}", file=sys.stderr)
         raise SystemExit(1) from None
     # the commands are declared with click's decorators, so they can be read only once click is known to be there
     from discreet.cli.program import program
 
-    program(prog_name="discreet")
+    try:
+        try:
+            program(prog_name="discreet")
+        finally:
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except OSError as error:
+        _discard_output()
+        ended = error.__context__
+        said = isinstance(ended, SystemExit) and ended.code not in (None, 0)  # the command has said what went wrong
+        if not said and not isinstance(error, BrokenPipeError):  # whoever read the output may stop reading
+            print(f"discreet: the output cannot be written: {error.strerror}", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+def _discard_output() -> None:
+    """Send what is left in the buffer nowhere, so that the end of the program does not fail to write it once more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)

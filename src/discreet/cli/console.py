@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
-_PARAMETER = re.compile(r"(?<![\w.-])([a-z_]+)=(\d*)(?![\w(=])")
+_OPTION, _HYPHEN = re.compile(r"--[a-z][a-z-]*"), "\N{NON-BREAKING HYPHEN}"
+_PARAMETER = re.compile(r"(?<![\w.-])([a-z_]+)=(\d*)(?!\.\.\.|[\w(=])")
 
 
 class Refusal(click.ClickException):
@@ -99,7 +100,7 @@ def spinner(console: Console, words: str) -> Iterator[Callable[[str], None]]:
 
 @contextmanager
 def progressing(
-    console: Console, columns: Sequence[ProgressColumn], words: str, *, total: int | None, done: int = 0
+    console: Console, columns: Sequence[ProgressColumn], words: str, *, total: int | None
 ) -> Iterator[Callable[..., None]]:
     """Show how far a task is, on a terminal only; logs and pipes stay clean. Yield what changes what is shown."""
     if not console.is_terminal:
@@ -108,7 +109,7 @@ def progressing(
     from rich.progress import Progress
 
     with Progress(*columns, console=console, transient=True) as progress:
-        yield partial(progress.update, progress.add_task(words, total=total, completed=done))
+        yield partial(progress.update, progress.add_task(words, total=total))
 
 
 def show(console: Console, part: Chapter) -> None:
@@ -169,11 +170,17 @@ def fitted(table: Table, width: int) -> Table:
     rows: list[list[object]] = []
     for row in table.rows:
         cells = [
-            textwrap.wrap(cell, widths[place]) or [""] if isinstance(cell, str) and place in texts else [cell]
+            _wrapped(cell, widths[place]) or [""] if isinstance(cell, str) and place in texts else [cell]
             for place, cell in enumerate(row)
         ]
         rows += [list(line) for line in itertools.zip_longest(*cells)]
     return Table(table.columns, rows, table.caption, table.digits)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Wrap a text between words and at hyphens, but not within the name of an option, which is copied as a whole."""
+    whole = _OPTION.sub(lambda found: found[0].replace("-", _HYPHEN), text)
+    return [line.replace(_HYPHEN, "-") for line in textwrap.wrap(whole, width)]
 
 
 def _width(cell: object, digits: int) -> int:
@@ -224,13 +231,14 @@ def answering() -> Iterator[None]:
     try:
         with _warned():
             yield
-    except (click.ClickException, click.exceptions.Exit):
+    except (click.ClickException, click.exceptions.Exit, BrokenPipeError):
         raise
     except DiscreetError as error:
         raise _ending(error)(as_options(str(error))) from None
     except OSError as error:
         # the path is one that somebody typed; the words are the operating system's
-        raise click.ClickException(f"cannot use {error.filename}: {error.strerror}") from None
+        what = "the output cannot be written" if error.filename is None else f"cannot use {error.filename}"
+        raise click.ClickException(f"{what}: {error.strerror}") from None
     except Exception as error:
         # the message of an unforeseen error could carry a value, its type cannot
         name = type(error).__name__
@@ -249,7 +257,11 @@ def as_options(words: str, options: Collection[str] | None = None) -> str:
     'say --epsilon with --delta, --bits 1, or keys='
     """
     known = _own_options() if options is None else options
-    written = lambda found: f"--{found[1]} {found[2]}".rstrip() if found[1] in known else found[0]  # noqa: E731
+
+    def written(found: re.Match[str]) -> str:
+        option = found[1].replace("_", "-")
+        return f"--{option} {found[2]}".rstrip() if option in known else found[0]
+
     return _PARAMETER.sub(written, words)
 
 

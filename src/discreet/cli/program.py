@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from discreet._optional import present
+from discreet._optional import optional, present
 from discreet._version import __version__
 from discreet.errors import MissingExtra
 
@@ -36,7 +36,7 @@ COMMANDS = {
 }
 _WITHOUT_SQL = ("account", "local", "attack", "audit")  # an attack through SQL says itself what it misses
 LOCAL = {
-    "design": ("local.design", "From people, values and epsilon: the protocol, its error, the size of a report."),
+    "design": ("local.design", "From people, categories and epsilon: the protocol, its error, the size of a report."),
     "simulate": ("local.simulate", "Let invented fleets report; draw the error against epsilon and people."),
 }
 # in the order in which they are told
@@ -96,9 +96,12 @@ class LazyGroup(click.Group):
         try:
             for package in ("sqlglot", "duckdb") if name in self.in_sql else ():
                 present(package, extra="sql", purpose=f"discreet {name}")
+            module = self.listed[name][0]
+            if module != "program":  # a group within this file shows nothing itself
+                optional("rich.console", extra="sql", purpose=f"discreet {name}")
+            found: click.Command = getattr(import_module(f"discreet.cli.{module}"), f"{self.prefix}{name}")
         except MissingExtra as missing:
             raise click.ClickException(str(missing)) from None
-        found: click.Command = getattr(import_module(f"discreet.cli.{self.listed[name][0]}"), f"{self.prefix}{name}")
         return found
 
     def format_commands(self, _: click.Context, formatter: click.HelpFormatter) -> None:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from discreet.data.browsing import Browsing, browsing
-from discreet.data.census_block import CensusBlock, census_block
-from discreet.data.genomes import Genomes, Panel, genomes
-from discreet.data.hospital import HospitalTable, hospital, visits
-from discreet.data.hospital_database import HospitalDatabase, Patients, Regions, Visits, hospital_database
-from discreet.data.population import Population, population, population_columns, population_values
-from discreet.data.ratings import Hearsay, Ratings, hearsay, ratings
-from discreet.data.register import City, Discharges, Register, register
-from discreet.data.survey import Diary, Survey, survey
+from discreet._optional import listing
+from discreet.data.invented_block import CensusBlock, census_block
+from discreet.data.invented_browsing import Browsing, browsing
+from discreet.data.invented_city import City, Discharges, Register, register
+from discreet.data.invented_database import HospitalDatabase, Patients, Regions, Visits, hospital_database
+from discreet.data.invented_genomes import Genomes, Panel, genomes
+from discreet.data.invented_hospital import HospitalTable, hospital, visits
+from discreet.data.invented_population import Population, population, population_columns, population_values
+from discreet.data.invented_ratings import Hearsay, Ratings, hearsay, ratings
+from discreet.data.invented_survey import Diary, Survey, survey
 from discreet.data.table import InventedTable
 
 __all__ = [
@@ -46,3 +47,5 @@ __all__ = [
     "survey",
     "visits",
 ]
+
+__dir__ = listing("discreet.data")

@@ -9,9 +9,9 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from discreet._optional import optional
 from discreet.display.csv_text import write_csv
 from discreet.errors import ParameterError
+from discreet.frames import to_arrow, to_pandas, to_polars
 
 Column = npt.NDArray[Any]
 
@@ -83,18 +83,15 @@ class InventedTable:
 
     def to_pandas(self) -> Any:
         """Return a pandas data frame; a missing value is NaN."""
-        pandas = optional("pandas", extra="frames", purpose="to_pandas()")
-        return pandas.DataFrame({name: self.column(name).copy() for name in self.names})
+        return to_pandas({name: self.column(name).copy() for name in self.names})
 
     def to_polars(self) -> Any:
         """Return a Polars data frame; a missing value is null."""
-        polars = optional("polars", extra="frames", purpose="to_polars()")
-        return polars.DataFrame({name: self.column(name) for name in self.names}, nan_to_null=True)
+        return to_polars({name: self.column(name) for name in self.names})
 
     def to_arrow(self) -> Any:
         """Return an Arrow table; a missing value is null."""
-        arrow = optional("pyarrow", extra="frames", purpose="to_arrow()")
-        return arrow.table({name: arrow.array(self.column(name), from_pandas=True) for name in self.names})
+        return to_arrow({name: self.column(name) for name in self.names})
 
 
 def generator(people: int, seed: int) -> np.random.Generator:

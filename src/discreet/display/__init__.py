@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet._optional import listing
 from discreet.display.formatting import Rounding, format_number
 from discreet.display.html import definition_list, escape, figure, page, paragraph, section
 from discreet.display.progress import Progress, silent
@@ -24,3 +25,5 @@ __all__ = [
     "silent",
     "visible",
 ]
+
+__dir__ = listing("discreet.display")

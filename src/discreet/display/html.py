@@ -46,7 +46,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u202a-\u202e\u2066-
 
 
 def escape(text: object) -> str:
-    """Return text that is safe inside an element or a quoted attribute; what HTML cannot carry becomes U+FFFD.
+    """Return text that is safe inside an element or a quoted attribute; what HTML does not allow becomes U+FFFD.
 
     >>> escape('<b title="x">')
     '&lt;b title=&quot;x&quot;&gt;'

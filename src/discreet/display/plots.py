@@ -83,7 +83,7 @@ def axes(*, title: str = "", x_label: str = "", y_label: str = "", width: float 
     for side in ("left", "bottom"):
         drawn.spines[side].set(color=SOFT, linewidth=0.8)
     drawn.tick_params(colors=SOFT, labelcolor=INK, labelsize=_LABEL_SIZE, width=0.8)
-    # text is drawn as it is given: a dollar sign in a label is no formula
+    # text is drawn as it is given: a dollar sign in a label does not start a formula
     drawn.set_xlabel(visible(x_label), fontsize=_LABEL_SIZE, color=INK, parse_math=False)
     drawn.set_ylabel(visible(y_label), fontsize=_LABEL_SIZE, color=INK, parse_math=False)
     if title:
@@ -225,7 +225,7 @@ def _axes(words: Words, *, height: float = 4.2) -> Axes:
 
 
 def _columns(length: int, **columns: npt.ArrayLike) -> list[npt.NDArray[np.float64]]:
-    """Return the columns as floats; refuse what cannot be drawn side by side."""
+    """Return the columns as floats; raise ParameterError if they cannot be drawn together."""
     names, arrays = ", ".join(columns), [np.asarray(values, dtype=float) for values in columns.values()]
     if length == 0 or any(array.shape != (length,) for array in arrays):
         raise ParameterError(f"{names} must be non-empty and equally long", parameter=names)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-# called with (done, total); total is None where it is secret or unknown; public counts only, never rows or values
 Progress = Callable[[int, int | None], None]
+"""Called with (done, total): public counts only, and None for a total that is secret or unknown."""
 
 
 def silent(done: int, total: int | None) -> None:

@@ -1,4 +1,4 @@
-"""How results print themselves: one line, lines, and a list in a notebook, all made of the same rows."""
+"""How results print themselves: one line, several lines, and a list in a notebook, all from the same rows."""
 
 from __future__ import annotations
 

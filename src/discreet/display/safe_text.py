@@ -27,7 +27,7 @@ def csv_cell(cell: Cell) -> Cell | str:
     """Return a cell of a CSV file that no spreadsheet takes for a formula and no terminal for a command.
 
     Control characters of a text are shown as escapes. A text that starts with =, +, - or @, after any apostrophes and
-    spaces, gets one apostrophe more in front; whoever wants the text back takes one apostrophe away from such texts.
+    spaces, gets one apostrophe more in front; to restore the text, remove one apostrophe from such texts.
     Numbers, dates and empty cells stay what they are.
 
     >>> csv_cell("=1+1"), csv_cell("'@x"), csv_cell("a=b"), csv_cell(-3)
@@ -40,7 +40,7 @@ def csv_cell(cell: Cell) -> Cell | str:
 
 
 def printable_json(text: str) -> str:
-    r"""Return JSON text with whatever cannot be printed written as escapes; its values stay the same.
+    r"""Return JSON text with unprintable characters written as escapes; its values stay the same.
 
     >>> print(printable_json('["ü \x9b31m"]'))
     ["ü \u009b31m"]

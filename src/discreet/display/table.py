@@ -83,7 +83,7 @@ class Table:
         return f"<style>{TABLE_STYLE}</style>{self.html()}"
 
     def _numeric(self) -> list[bool]:
-        """Tell which columns hold numbers and nothing else, empty cells apart."""
+        """Return which columns hold only numbers and empty cells."""
         return [_all_numbers([row[place] for row in self.rows]) for place in range(len(self.columns))]
 
     def _written(self) -> list[list[str]]:
@@ -102,14 +102,14 @@ class Table:
 
 
 def _frozen(cell: object) -> object:
-    """Keep numbers, text and None; anything that could change later is kept as its text."""
+    """Keep numbers, text and None; other objects, which could change later, are kept as text."""
     if isinstance(cell, np.bool_):
         return bool(cell)
     return cell if isinstance(cell, numbers.Real | str | None) else str(cell)
 
 
 def _all_numbers(cells: Iterable[object]) -> bool:
-    """Tell whether there is a number and nothing but numbers."""
+    """Return whether a column has at least one number, and only numbers."""
     kinds = {isinstance(cell, numbers.Real) and not isinstance(cell, bool) for cell in cells if cell is not None}
     return kinds == {True}
 

@@ -1,5 +1,6 @@
 """Exact distributions: what they are, how they are drawn, and what a pair of them tells an adversary."""
 
+from discreet._optional import listing
 from discreet.laws.choices import (
     AboveThresholdGapLaw,
     AboveThresholdLaw,
@@ -58,3 +59,5 @@ __all__ = [
     "TruncatedLaplace",
     "signed_draws",
 ]
+
+__dir__ = listing("discreet.laws")

@@ -13,7 +13,7 @@ _SLACK = 1e-9  # relative; covers the rounding of the inverse beta function
 
 
 def chance_at_least(seen: Counts, draws: Counts, rest: float) -> Floats:
-    """Return a lower bound on the chance of an event that came true `seen` times in so many independent draws.
+    """Return a lower bound on the chance of an event that occurred `seen` times in `draws` independent draws.
 
     Accuracy. The bound exceeds the chance with probability at most `rest`, for every chance and number of draws.
         Proof: let b(k) be the p with P(Binomial(n, p) >= k) = rest (0 for k = 0). The tail grows with p, so b(k) > p

@@ -40,7 +40,7 @@ class IntegerLaw(Law[int]):
     @property
     @abstractmethod
     def support(self) -> tuple[int | None, int | None]:
-        """The least and the greatest possible integer; None where there is none."""
+        """The least and the greatest possible integer; None where there is no bound."""
 
     @abstractmethod
     def cdf(self, outcome: ArrayLike) -> Any:
@@ -60,7 +60,7 @@ def as_size(shape: Shape) -> tuple[tuple[int, ...], int]:
     sizes = shape if isinstance(shape, tuple) else (shape,)
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-            raise ParameterError("a shape is a non-negative int or a tuple of them", parameter="shape")
+            raise ParameterError("a shape must be an int of at least 0 or a tuple of them", parameter="shape")
     total = 1
     for size in sizes:
         total *= int(size)
@@ -78,7 +78,7 @@ def as_integers(values: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind not in "uO" or not all(
         isinstance(value, int) and not isinstance(value, bool) for value in flat
     ):
-        raise ParameterError("outcomes of a law on the integers are integers", parameter="outcome")
+        raise ParameterError("outcomes of a law on the integers must be integers", parameter="outcome")
     return np.array([*flat, None], dtype=object)[:-1].reshape(array.shape)
 
 
@@ -108,7 +108,7 @@ def _within(array: NDArray[np.int64]) -> bool:
 
 
 def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return integers as floats; those beyond every float become +-1e300, which no law tells from more."""
+    """Return integers as floats; those beyond the largest float become +-1e300, beyond the mass of every law."""
     if values.dtype != object:
         return values.astype(np.float64)
     flat = [float(max(min(int(value), _HUGE), -_HUGE)) for value in values.ravel()]
@@ -121,5 +121,5 @@ def probability_in_unit(probability: float | Fraction) -> Fraction:
 
     exact = exact_rational(probability, name="probability")
     if not 0 < exact < 1:
-        raise ParameterError("a quantile is asked at a probability strictly between 0 and 1", parameter="probability")
+        raise ParameterError("the probability of a quantile must be strictly between 0 and 1", parameter="probability")
     return exact

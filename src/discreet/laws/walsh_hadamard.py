@@ -56,7 +56,7 @@ def rounding(size: int) -> float:
 
 
 def _groups(size: int) -> list[int]:
-    """Return into how many bits each group of the index goes."""
+    """Return the number of bits of each group of the index."""
     bits = size.bit_length() - 1
     return [_BLOCK] * (bits // _BLOCK) + ([bits % _BLOCK] if bits % _BLOCK else [])
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from discreet.ledger.contract import Balance, Charge, Entry, Kind, Request, Stored, Terms, Verification
+from discreet._optional import listing
+from discreet.ledger.contract import Balance, Charge, Entry, EntryKind, Request, Stored, Terms, Verification
 from discreet.ledger.ledger import Ledger
 from discreet.ledger.memory import MemoryLedger
 from discreet.ledger.sqlite import SqliteLedger
@@ -11,7 +12,7 @@ __all__ = [
     "Balance",
     "Charge",
     "Entry",
-    "Kind",
+    "EntryKind",
     "Ledger",
     "MemoryLedger",
     "Request",
@@ -20,3 +21,5 @@ __all__ = [
     "Terms",
     "Verification",
 ]
+
+__dir__ = listing("discreet.ledger")

@@ -1,4 +1,4 @@
-"""The ledger: one atomic step between a question and its price, and a memory that only grows."""
+"""The ledger: one atomic step between a question and its cost, and a memory that only grows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Ledger(ABC):
 
     Privacy. All answers that leave through the ledger, to all analysts together, keep `terms.budget`, for analysts who
         choose each question in view of all earlier answers.
-        Proof: `obtain` is one exclusive step that reads the total, adds the price, compares with the budget and writes
+        Proof: `obtain` is one exclusive step that reads the total, adds the cost, compares with the budget and writes
         the charge; two steps never overlap, so the second sees what the first wrote. An answer can be made only with a
         `Charge`, which exists only after its entry is kept. The rest is the proof of `decide`.
     """
@@ -160,11 +160,11 @@ class Ledger(ABC):
         with self._glance() as shelf:
             return balance_of(shelf, analyst)
 
-    def fits(self, analyst: str, price: Guarantee) -> int:
-        """Return how many more charges of this price the total and the analyst's own cap leave room for."""
-        checked_guarantee(price, name="price")
+    def fits(self, analyst: str, cost: Guarantee) -> int:
+        """Return how many more charges of this cost the total and the analyst's own cap leave room for."""
+        checked_guarantee(cost, name="cost")
         with self._glance() as shelf:
-            return fitting(shelf, analyst, price)
+            return fitting(shelf, analyst, cost)
 
     def entries(self) -> Iterator[Entry]:
         """Iterate over everything that was written, in order."""
@@ -204,4 +204,4 @@ class Ledger(ABC):
 
 def _check(request: object) -> None:
     if not isinstance(request, Request):
-        raise ParameterError(f"a Request is needed, not {type(request).__name__}", parameter="request")
+        raise ParameterError(f"request must be a Request; got {type(request).__name__}", parameter="request")

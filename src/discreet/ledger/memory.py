@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from itertools import islice
 
 from discreet.errors import NotCopyable
-from discreet.ledger.contract import Entry, Kind, Shelf, Terms, first_entry
+from discreet.ledger.contract import Entry, EntryKind, Shelf, Terms, first_entry
 from discreet.ledger.files import OneAtATime
 from discreet.ledger.ledger import Ledger
 
@@ -64,7 +64,7 @@ class _MemoryShelf(Shelf):
         self._entries: list[Entry] = []
         self._first: dict[tuple[object, ...], Entry] = {}
         self._latest: dict[str, Entry] = {}
-        self._newest: dict[tuple[str, Kind], Entry] = {}
+        self._newest: dict[tuple[str, EntryKind], Entry] = {}
         self._charges: dict[str | None, set[int]] = {}
         self._contents: dict[int, bytes] = {}
         self._paid: dict[tuple[str, str | None], dict[int, None]] = {}
@@ -79,7 +79,7 @@ class _MemoryShelf(Shelf):
     def latest_spending(self, analyst: str) -> Entry | None:
         return self._latest.get(analyst)
 
-    def first(self, kind: Kind, digest: str, analyst: str | None = None) -> Entry | None:
+    def first(self, kind: EntryKind, digest: str, analyst: str | None = None) -> Entry | None:
         return self._first.get((kind, digest, analyst))
 
     def first_with_key(self, analyst: str, idempotency: str) -> Entry | None:
@@ -91,7 +91,7 @@ class _MemoryShelf(Shelf):
     def charged(self, digest: str, analyst: str | None = None) -> list[int]:
         return list(self._paid.get((digest, analyst), ()))
 
-    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+    def newest(self, digest: str, kinds: Sequence[EntryKind]) -> Entry | None:
         known = [self._newest[digest, kind] for kind in kinds if (digest, kind) in self._newest]
         return max(known, key=lambda entry: entry.number, default=None)
 
@@ -118,11 +118,11 @@ class _MemoryShelf(Shelf):
                 self._first.setdefault(place, entry)
             if "digest" in fields:
                 self._newest[fields["digest"], kind] = entry
-            if kind in (Kind.CHARGE, Kind.SHARE):
+            if kind in (EntryKind.CHARGE, EntryKind.SHARE):
                 self._latest[fields["analyst"]] = entry
                 for whose in (None, fields["analyst"]):
                     self._charges.setdefault(whose, set()).add(entry.number)
-                    if kind is Kind.CHARGE:
+                    if kind is EntryKind.CHARGE:
                         self._paid.setdefault((fields["digest"], whose), {})[entry.number] = None
             self._placed = entry.number
 
@@ -141,10 +141,10 @@ class _Pending(_MemoryShelf):
 def _places(entry: Entry) -> Iterator[tuple[object, ...]]:
     """Yield the questions to which an entry may be the first answer."""
     kind, fields = entry.kind, entry.fields
-    if kind in (Kind.ANSWER, Kind.SHARE):
+    if kind in (EntryKind.ANSWER, EntryKind.SHARE):
         yield kind, fields["digest"], None
         yield kind, fields["digest"], fields["analyst"]
-    if kind in (Kind.ANSWER, Kind.OUTCOME):
+    if kind in (EntryKind.ANSWER, EntryKind.OUTCOME):
         yield "closing", fields["charge"]
     if fields.get("idempotency") is not None:
         yield "key", fields["analyst"], fields["idempotency"]

@@ -1,5 +1,6 @@
 """Mechanisms of three shapes: value to value, scores to choice, stream of values to stream of verdicts."""
 
+from discreet._optional import listing
 from discreet.laws.choices import Hit, Winner
 from discreet.mechanisms.choices import Exponential, NoisyMax, PermuteAndFlip, RandomizedResponse, Top
 from discreet.mechanisms.keys import KeyCounts, KeyNoise, ThresholdedHistogram
@@ -25,3 +26,5 @@ __all__ = [
     "TruncatedGeometric",
     "Winner",
 ]
+
+__dir__ = listing("discreet.mechanisms")

@@ -160,7 +160,7 @@ def _to_float(value: Fraction) -> float:
 
 
 def add_noise(steps: Steps, noise: Any) -> Any:
-    """Add integers without overflow: int64 arrays saturate at the ends of their range, Python integers have none.
+    """Add integers without overflow: int64 arrays saturate at the ends of their range, Python integers are unbounded.
 
     The type of the result depends on the type of the input alone, never on a value; saturation is post-processing.
     """

@@ -36,7 +36,7 @@ class Mechanism(ABC):
         """Yield pairs of inputs at distance one that come close to the worst case; audits start their search here."""
 
     def left_out(self) -> Mapping[str, Iterable[tuple[Any, Any]]]:
-        """Return what the guarantee takes on trust beside the sensitivity, with pairs of inputs that it rules out.
+        """Return what the guarantee assumes beside the sensitivity, with pairs of inputs that the assumption excludes.
 
         Nothing in a mechanism can check such a statement about the data: an audit looks at the pairs too, and says that
         the guarantee is conditional and what it would lose on them.

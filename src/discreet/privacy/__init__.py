@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from discreet._optional import listing, loader
 from discreet.privacy.estimate import Estimate, Target
 from discreet.privacy.guarantees import (
     ZCDP,
@@ -46,6 +46,7 @@ from discreet.privacy.loss import (
     table_loss,
 )
 from discreet.privacy.pairs import TradeOff
+from discreet.privacy.price import Amounts, Price, PriceOptions, cheapest, largest_rho
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
@@ -65,19 +66,9 @@ if TYPE_CHECKING:
     )
     from discreet.privacy.records import ReleaseRecord, records_from_json, records_to_json, replay
 
-_LAZY = {
-    **dict.fromkeys(("ReleaseRecord", "records_from_json", "records_to_json", "replay"), "discreet.privacy.records"),
-    **dict.fromkeys(
-        (
-            "ApproxFilter", "Batch", "Filter", "GaussianFilter", "Odometer", "Partition", "PureFilter", "RenyiFilter",
-            "ZCDPFilter", "parallel", "privacy_filter",
-        ),
-        "discreet.privacy.adaptive",
-    ),
-}  # fmt: skip
-
 __all__ = [
     "ZCDP",
+    "Amounts",
     "ApproxDP",
     "ApproxFilter",
     "Batch",
@@ -91,6 +82,8 @@ __all__ = [
     "Norm",
     "Odometer",
     "Partition",
+    "Price",
+    "PriceOptions",
     "PrivacyLoss",
     "PureDP",
     "PureFilter",
@@ -111,6 +104,7 @@ __all__ = [
     "bounded_range_loss",
     "calibrate",
     "change_one_loss",
+    "cheapest",
     "combine",
     "compose",
     "convert",
@@ -122,6 +116,7 @@ __all__ = [
     "implies",
     "laplace_loss",
     "largest_count",
+    "largest_rho",
     "parallel",
     "pointwise_delta",
     "privacy_filter",
@@ -136,14 +131,6 @@ __all__ = [
     "warn_if_senseless",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    if name in ("adaptive", "records"):
-        return import_module(f"discreet.privacy.{name}")
-    raise AttributeError(f"module 'discreet.privacy' has no attribute {name!r}")
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LAZY})
+# sessions and records stand on all the rest, and few programs need them
+__getattr__ = loader("discreet.privacy", rooms=("adaptive", "records"), names=__all__, of=("adaptive", "records"))
+__dir__ = listing("discreet.privacy")

@@ -51,7 +51,8 @@ class Estimate:
     target: Target
     guarantee: Guarantee
     method: str
-    loss: PrivacyLoss | None = field(default=None, repr=False, compare=False)
+    # the loss to charge: that of the release where it is known, else the worst that keeps the guarantee
+    cost: PrivacyLoss = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", plain(self.value, name="value"))
@@ -66,11 +67,8 @@ class Estimate:
             raise ParameterError("target must be Target.TABLE or Target.POPULATION", parameter="target")
         if not isinstance(self.guarantee, Guarantee):
             raise ParameterError("guarantee must be a guarantee, such as PureDP(1)", parameter="guarantee")
-
-    @property
-    def cost(self) -> PrivacyLoss:
-        """The price of the release: its own curve where that is known, else the worst that keeps the guarantee."""
-        return self.guarantee.loss if self.loss is None else self.loss
+        if self.cost is None:
+            object.__setattr__(self, "cost", self.guarantee.loss)
 
     def __float__(self) -> float:
         return float(self.value)
@@ -114,7 +112,7 @@ def _end(value: object, *, name: str) -> float:
 
 
 def _rounded(value: Number, places: int, rounding: str) -> str:
-    """Write a number with so many decimals; the shortest decimals of a float are what is rounded."""
+    """Write a number with `places` decimals; a float is rounded from its shortest decimals."""
     if isinstance(value, float) and math.isinf(value):
         return "∞" if value > 0 else "-∞"
     exact = Decimal(value) if isinstance(value, int) else Decimal(repr(float(value)))

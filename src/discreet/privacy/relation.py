@@ -56,7 +56,7 @@ def combine(first: Relation, second: Relation) -> Relation:
 
 
 def require_known(source: Relation, wanted: Relation) -> None:
-    """Refuse to conclude a guarantee for a stated relation from one for another relation, or for none."""
+    """Raise RelationMismatch if a guarantee for one relation is concluded from one for another or unstated one."""
     combine(source, wanted)
     if source is Relation.UNSTATED and wanted is not Relation.UNSTATED:
         raise RelationMismatch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from discreet._optional import loader
+from discreet._optional import listing, loader
 
 if TYPE_CHECKING:
     from discreet.query.answer import Answer, Certificate, Record
@@ -35,7 +35,4 @@ __getattr__ = loader(
     names=__all__,
     of=("expression", "policy", "pricing", "answer", "session"),
 )
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+__dir__ = listing("discreet.query")

@@ -1,7 +1,8 @@
 """Secure bits in, exact integers out."""
 
-from discreet.randomness.bernoulli import bernoulli, bernoulli_array, bernoulli_exp
+from discreet._optional import listing
 from discreet.randomness.choice import AliasTable, choose_by_weights
+from discreet.randomness.coins import bernoulli, bernoulli_array, bernoulli_exp
 from discreet.randomness.keystream import bits, word, words
 from discreet.randomness.reservoir import Reservoir
 from discreet.randomness.uniform import uniform_below, uniform_below_array
@@ -19,3 +20,5 @@ __all__ = [
     "word",
     "words",
 ]
+
+__dir__ = listing("discreet.randomness")

@@ -1,4 +1,4 @@
-"""Random words: an AES-256-CTR keystream under a key that the operating system gives for each block and nobody keeps.
+"""Random words: an AES-256-CTR keystream; the operating system gives a key for each block, and no key is kept.
 
 A block of 128 KiB is enciphered under a fresh 256-bit key from the operating system; the key and the cipher are dropped
 as soon as the block exists. So a state stolen later holds no key and no output handed out before, only the few words in
@@ -55,9 +55,9 @@ _single_words = Reservoir(_words)
 
 
 def check_count(count: int) -> None:
-    """Refuse a number of draws that is none."""
+    """Raise ParameterError unless the argument is a number of draws."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-        raise ParameterError("a number of draws is an int of at least 0", parameter="count")
+        raise ParameterError("the number of draws must be an int of at least 0", parameter="count")
 
 
 def words(count: int) -> NDArray[np.uint64]:

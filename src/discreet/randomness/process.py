@@ -18,7 +18,7 @@ class Process:
 
     @classmethod
     def renew(cls) -> None:
-        """Tell a child from its parent."""
+        """Note in a forked child that it is not its parent."""
         cls.mark = object()
 
     @classmethod

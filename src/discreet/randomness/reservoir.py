@@ -33,7 +33,7 @@ class Reservoir:
         _alive.add(self)
 
     def take(self) -> Any:
-        """Return an item nobody else gets."""
+        """Return an item that no other caller gets."""
         while True:
             stock, positions = self._state
             position = next(positions)

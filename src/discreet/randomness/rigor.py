@@ -1,4 +1,4 @@
-"""What may be trusted of floats, and ball arithmetic where a decision must be right whatever a float says.
+"""What is assumed of floats, and ball arithmetic for decisions that must not depend on their rounding.
 
 A ball is an interval that provably contains the number; more precision makes it smaller. flint's precision is one
 setting for the whole process, so every computation takes the lock of `precision`: another thread could not make a ball
@@ -70,12 +70,12 @@ def ball(value: Fraction | int) -> Ball:
 
 
 def floor_of_lower(value: Ball) -> int:
-    """Return an integer at most every number in the ball, as large as it can be told."""
+    """Return the largest integer that is certainly at most every number in the ball."""
     return int(value.lower().floor().lower().fmpz())
 
 
 def ceil_of_upper(value: Ball) -> int:
-    """Return an integer at least every number in the ball, as small as it can be told."""
+    """Return the smallest integer that is certainly at least every number in the ball."""
     return int(value.upper().ceil().upper().fmpz())
 
 

@@ -1,5 +1,6 @@
 """Private statistics of columns: each returns an estimate with its interval, its guarantee and its price."""
 
+from discreet._optional import listing
 from discreet.statistics.columns import Missing, Rows
 from discreet.statistics.histograms import (
     CountDistinct,
@@ -68,3 +69,5 @@ __all__ = [
     "sum",
     "variance",
 ]
+
+__dir__ = listing("discreet.statistics")

@@ -6,30 +6,31 @@ Statistics of a bounded column share more: its grid, the rule for missing values
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 
 from discreet.errors import ConflictingParameters, ParameterError
+from discreet.frames import numbers
 from discreet.laws import Law
 from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
-from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Relation, Target
+from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
 from discreet.statistics.columns import (
     WEIGHT_UNIT,
     FixedPoint,
     Missing,
     Rows,
     Totals,
-    numbers,
+    bounded,
     paired,
     replacement,
     row_weights,
     split,
-    stated_contribution,
 )
-from discreet.statistics.pricing import NoisyVector, stated_confidence, stated_relation
+from discreet.statistics.options import NoiseOptions, signature_of
+from discreet.statistics.pricing import NoisyVector, expected_rows, stated_confidence, stated_relation
 
 Tables = Iterable[tuple[Any, Any]]
 """Pairs of made-up tables that differ in one row."""
@@ -45,12 +46,45 @@ class Statistic(Mechanism):
         that neighboring tables move `measure` by no more than the mechanism was built for, which each one proves.
     """
 
-    def __init__(self, *, relation: Relation | None, confidence: float, target: Target = Target.TABLE) -> None:
+    accepts: ClassVar[Sequence[str]] = ("epsilon", "rho", "error")
+    delta_with: ClassVar[Sequence[str]] = ("epsilon",)
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__signature__ = signature_of(cls)  # type: ignore[attr-defined]
+
+    def __new__(cls, *arguments: Any, **options: Any) -> Self:  # noqa: D102  says nothing that the signature does not
+        try:  # a base takes parameters of several statistics: those of this one are checked here
+            cls.__signature__.bind_partial(*arguments, **options)  # type: ignore[attr-defined]
+        except TypeError as problem:
+            raise TypeError(f"{cls.__name__}() {problem}") from None
+        return super().__new__(cls)
+
+    def __init__(
+        self,
+        *,
+        relation: Relation | None = None,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        error: Number | None = None,
+        confidence: float = 0.95,
+        rows: int | None = None,
+        groups: int | None = None,
+        target: Target = Target.TABLE,
+    ) -> None:
         self.relation = stated_relation(relation)
         self.confidence = stated_confidence(confidence)
         if not isinstance(target, Target):
-            raise ParameterError("target is Target.TABLE or Target.POPULATION", parameter="target")
+            raise ParameterError(
+                "target must be Target.TABLE or Target.POPULATION; got another, write one of them", parameter="target"
+            )
         self.target = target
+        self.rows, self.groups = bounded(rows, name="rows"), bounded(groups, name="groups")
+        self._unit = 1 if self.rows is None else WEIGHT_UNIT
+        self.price = Price.read(
+            epsilon=epsilon, delta=delta, rho=rho, error=error, accepts=self.accepts, delta_with=self.delta_with
+        )
 
     mechanism: Mechanism
 
@@ -69,13 +103,13 @@ class Statistic(Mechanism):
         return len(value)
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
-        """Yield tables that differ in one row; where a person may have several rows none are made up."""
-        if getattr(self, "contribution", None) is None:
+        """Yield tables that differ in one row; no tables are made up where a person may have several rows."""
+        if self.rows is None and self.groups is None:
             yield from self._one_row_apart(added=self.relation is Relation.ADD_REMOVE)
 
     @abstractmethod
     def _one_row_apart(self, *, added: bool) -> Tables:
-        """Return tables one of which has a row more, or, where none is added, one row changed."""
+        """Return tables one of which has one row more, or one row changed unless `added`."""
 
     def _terms(self, method: str) -> tuple[float, Guarantee, str, PrivacyLoss]:
         """Return what every answer says of itself, in the order in which tables and matrices take it."""
@@ -116,46 +150,46 @@ class Statistic(Mechanism):
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.guarantee!r})"
 
-
-def answered(statistic: Callable[..., Statistic], stated: Mapping[str, Any]) -> Any:
-    """Build a statistic from the arguments of the function named after it, and release its answer on their values."""
-    public = {name: value for name, value in stated.items() if name not in ("values", "unit")}
-    return statistic(**public)(paired(stated["values"], stated["unit"], stated["contribution"]))
+    def answer(self, values: Any, unit: Any) -> Any:
+        """Release an estimate on values, and on whose rows they are where a person may have several."""
+        return self(paired(values, unit, self.rows or self.groups))
 
 
 class ClippedStatistic(Statistic):
     """A statistic of numbers clipped to public bounds and rounded to a public grid."""
 
+    moment: ClassVar[str] = ""  # what error= needs a number of rows for
+
     def __init__(
         self,
-        bounds: Any,
-        grid: Number | None,
-        missing: Missing | Number,
-        contribution: int | None,
         *,
-        relation: Relation | None,
-        confidence: float,
+        bounds: Any = None,
+        missing: Missing | Number = Missing.LEAVE_OUT,
+        grid: Number | None = None,
+        rows_expected: int | None = None,
         target: Target = Target.TABLE,
+        **options: Unpack[NoiseOptions],
     ) -> None:
-        super().__init__(relation=relation, confidence=confidence, target=target)
+        super().__init__(target=target, **options)
         self.scale = FixedPoint.between(bounds, grid=grid)
         replaced = replacement(missing)
         self._fill = None if replaced is None else self.scale.position(replaced)
-        self.contribution = stated_contribution(contribution)
-        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
+        self._rounds = grid is None
+        self._rows_expected = expected_rows(rows_expected, self.price if self.moment else None, of=self.moment)
 
-    def _refuse_dependent_rows(self) -> None:
-        """Refuse an interval for the population where rows of one person are no independent draws of it."""
-        if self.target is Target.POPULATION and self.contribution is not None:
+    def _check_independent_rows(self) -> None:
+        """Raise an error for an interval for the population where the rows of one person are not independent."""
+        if self.target is Target.POPULATION and self.rows is not None:
             raise ConflictingParameters(
-                "an interval for the population needs independent rows; with several rows a person ask for the table",
+                "target must be Target.TABLE where a person has several rows: an interval for the population needs "
+                "independent rows; got Target.POPULATION, write Target.TABLE",
                 parameter="target",
             )
 
     @property
     def _size_is_known(self) -> bool:
         """Whether all neighbors have the same number of values, which is then public."""
-        return self.relation is Relation.CHANGE_ONE and self._fill is not None and self.contribution is None
+        return self.relation is Relation.CHANGE_ONE and self._fill is not None and self.rows is None
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -170,7 +204,7 @@ class BoundedStatistic(ClippedStatistic):
 
     def totals(self, value: Any, *, squares: bool = False) -> Totals:
         """Return the exact sums over a table, missing values left out or replaced; private."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         column = numbers(values)
         if unit is not None:
             return self._weighted(column, unit)
@@ -181,10 +215,10 @@ class BoundedStatistic(ClippedStatistic):
         return Totals(column.size, totals.first + missing * self._fill, totals.second + missing * self._fill**2)
 
     def _weighted(self, column: Any, unit: Any) -> Totals:
-        """Return the sums in which the rows of a person weigh no more than the contribution."""
+        """Return the sums in which the rows of a person weigh no more than the rows."""
         positions = self.scale.positions(column)
         absent = np.isnan(positions)
         positions[absent] = 0.0 if self._fill is None else float(self._fill)
         kept = ~absent if self._fill is None else np.ones(absent.size, dtype=np.bool_)
-        weights = row_weights(unit, kept, self.contribution or 1)
+        weights = row_weights(unit, kept, self.rows or 1)
         return self.scale.weighted_totals(positions, weights)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from discreet.synthesis.base import Neighbors, Purse, Synthesizer, SyntheticRelease
+from discreet._optional import listing
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable
 from discreet.synthesis.methods import Best
-from discreet.synthesis.methods.answers import Given, NoisyAnswers
+from discreet.synthesis.methods.answers import AnswerSource, NoisyAnswers
 from discreet.synthesis.methods.dual_query import (
     Accounting,
     Drawing,
@@ -21,7 +22,7 @@ from discreet.synthesis.methods.dual_query import (
     most_draws,
 )
 from discreet.synthesis.methods.forest import Forest, Independent, Tree
-from discreet.synthesis.methods.residual import Aim, Allocation, Finish, Residual, Residuals
+from discreet.synthesis.methods.residual import Aim, Allocation, Residual, ResidualFinish, Residuals
 from discreet.synthesis.methods.weights import Mwem, Reweighted
 from discreet.synthesis.reporting import (
     Baseline,
@@ -67,6 +68,8 @@ __all__ = [
     "Accounting",
     "Aim",
     "Allocation",
+    "Allowance",
+    "AnswerSource",
     "Attribute",
     "Baseline",
     "Best",
@@ -78,9 +81,7 @@ __all__ = [
     "ErrorCurves",
     "Errors",
     "FileTranscript",
-    "Finish",
     "Forest",
-    "Given",
     "Independent",
     "Literals",
     "Marginals",
@@ -90,10 +91,10 @@ __all__ = [
     "NoisyAnswers",
     "Optimum",
     "Prediction",
-    "Purse",
     "Records",
     "Report",
     "Residual",
+    "ResidualFinish",
     "Residuals",
     "Responder",
     "Response",
@@ -137,3 +138,5 @@ __all__ = [
     "unconstrained",
     "upper_bound",
 ]
+
+__dir__ = listing("discreet.synthesis")

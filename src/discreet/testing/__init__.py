@@ -1,5 +1,6 @@
 """Tests to hold any mechanism to: the conformance kit, planted faults, and discreet under its own audit."""
 
+from discreet._optional import listing
 from discreet.testing.conformance import Check, ConformanceFailure, Subject, conformance_checks
 from discreet.testing.hostile import HOSTILE_VALUES
 from discreet.testing.own import OwnAudit, OwnVerdict, audit_own
@@ -17,3 +18,5 @@ __all__ = [
     "audit_own",
     "conformance_checks",
 ]
+
+__dir__ = listing("discreet.testing")

@@ -159,7 +159,7 @@ def _one_person_counts_once(subject: Subject) -> None:
         mechanism = subject.make()
         if not isinstance(value, Rows) or not len(value.values):
             continue
-        rows = len(SPELLINGS) * (getattr(mechanism, "contribution", None) or 1)
+        rows = len(SPELLINGS) * (getattr(mechanism, "rows", None) or getattr(mechanism, "groups", None) or 1)
         values = (list(value.values) * rows)[:rows]
         plain = _parts(mechanism.law(Rows(values, [1] * rows)))
         try:

@@ -59,3 +59,4 @@ HOSTILE_VALUES: tuple[Any, ...] = (
     float,
     iter([1, 2]),
 )
+"""Numbers, texts, arrays and objects of every kind, to be handed to a mechanism as its input."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet import mechanisms, statistics
 from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
-from discreet.display import Table
+from discreet.display import Progress, Table, silent
 from discreet.local import (
     DirectResponse,
     DuchiBit,
@@ -156,20 +156,20 @@ def _statistics() -> list[Own]:
 
 def _local() -> list[Own]:
     """Return the clients of the local model."""
-    one, unit = Fraction(1), {"lower": Fraction(-1), "upper": Fraction(1)}
+    one, unit = Fraction(1), {"bounds": (-1, 1)}
     rows: dict[str, Any] = {"prime": 2, "dimension": 3, "seed": 3}
     return [
-        Own("DirectResponse", DirectResponse(epsilon=one, values=5).mechanism, 4, _FEW),
-        Own("OneBitHadamard", OneBitHadamard(epsilon=one, values=5).mechanism, 4, _FEW),
+        Own("DirectResponse", DirectResponse(epsilon=one, categories=5).mechanism, 4, _FEW),
+        Own("OneBitHadamard", OneBitHadamard(epsilon=one, categories=5).mechanism, 4, _FEW),
         Own(
             "ProjectiveGeometry",
-            ProjectiveGeometry(epsilon=one, values=13, prime=3, dimension=3).mechanism,
+            ProjectiveGeometry(epsilon=one, categories=13, prime=3, dimension=3).mechanism,
             12,
             _FEW,
         ),
         Own(
             "HybridGeometry",
-            HybridGeometry(epsilon=one, values=9, blocks=2, prime=2, dimension=3).mechanism,
+            HybridGeometry(epsilon=one, categories=9, blocks=2, prime=2, dimension=3).mechanism,
             8,
             _FEW,
         ),
@@ -261,27 +261,25 @@ class OwnAudit:
         return self.table()._repr_html_()
 
 
-def audit_own(
-    *, draws: int = 5000, subjects: Iterable[Own] = OWN, progress: Callable[[str], None] | None = None
-) -> OwnAudit:
+def audit_own(*, draws: int = 5000, subjects: Iterable[Own] = OWN, progress: Progress | None = None) -> OwnAudit:
     """Audit mechanisms of discreet at every level, and their samplers against their laws.
 
     `draws` is how often each is run on two neighbors together, and again for its law; slow ones get a quarter. All
     verdicts together raise a false alarm with a probability below 1e-7, however many draws there are: 1e-9 for all
     bounds from runs, about 1e-9 for all fits, and 1e-9 for the form of the outputs of each mechanism. `progress` is
-    told the name of each mechanism before its turn.
+    told how many mechanisms are done, and of how many.
 
     >>> from discreet.testing.own import OWN
     >>> audit_own(draws=1000, subjects=OWN[:1]).refuted
     ()
     """
     started = time.perf_counter()
-    listed = tuple(subjects)
+    listed, tell = tuple(subjects), progress or silent
     verdicts = []
-    for own in listed:
-        if progress is not None:
-            progress(own.name)
+    for done, own in enumerate(listed):
+        tell(done, len(listed))
         verdicts.append(_audited(own, draws, len(listed)))
+    tell(len(listed), len(listed))
     return OwnAudit(tuple(verdicts), draws, time.perf_counter() - started)
 
 

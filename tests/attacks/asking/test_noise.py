@@ -78,6 +78,6 @@ def test_a_negative_size_is_refused(make):
         make(-1, seed=1)
 
 
-def test_a_share_above_one_is_refused():
-    with pytest.raises(ParameterError, match="share"):
+def test_a_rate_above_one_is_refused():
+    with pytest.raises(ParameterError, match="rate"):
         garbage(1.5, seed=1)

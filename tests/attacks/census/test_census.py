@@ -6,23 +6,23 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.attacks import Statement, block_tables, noised_block_tables, reconstruct_block
+from discreet.attacks import PublishedFact, block_tables, noised_block_tables, reconstruct_block
 from discreet.attacks.census.solutions import Solutions, extent
 from discreet.attacks.census.tables import CELLS, COUNTED_IN, age_of, counted, describe, histogram_of
 from discreet.data import CensusBlock, census_block
 from discreet.errors import InputError, ParameterError
 
 
-def statement(cells: list[int], low: int, high: int, weights: list[int] | None = None) -> Statement:
-    return Statement("made up", np.array(cells), np.array(weights or [1] * len(cells)), low, high)
+def statement(cells: list[int], low: int, high: int, weights: list[int] | None = None) -> PublishedFact:
+    return PublishedFact("made up", np.array(cells), np.array(weights or [1] * len(cells)), low, high)
 
 
-def within(cells: int, *others: Statement) -> list[Statement]:
+def within(cells: int, *others: PublishedFact) -> list[PublishedFact]:
     """Statements about the first few cells; all others are empty."""
     return [statement(list(range(cells, CELLS)), 0, 0), *others]
 
 
-def every_solution(statements: list[Statement], cells: int, most: int) -> np.ndarray:
+def every_solution(statements: list[PublishedFact], cells: int, most: int) -> np.ndarray:
     """All histograms over the first few cells of which the statements are true, one row each."""
     grid = np.stack(np.meshgrid(*[np.arange(most + 1)] * cells, indexing="ij"), axis=-1).reshape(-1, cells)
     padded = np.zeros((len(grid), CELLS), dtype=np.int64)
@@ -194,14 +194,14 @@ def test_tables_that_cannot_be_true_are_refused():
         statement([-1], 0, 1),
         statement([4, 4], 0, 1),
         statement([4], 0, 10**30),
-        Statement("half a person", np.array([4]), np.array([0.5]), 0, 1),
-        Statement("too few weights", np.array([4, 5]), np.array([1]), 0, 1),
-        Statement("no whole number", np.array([4]), np.array([1]), 0, 1.5),
+        PublishedFact("half a person", np.array([4]), np.array([0.5]), 0, 1),
+        PublishedFact("too few weights", np.array([4, 5]), np.array([1]), 0, 1),
+        PublishedFact("no whole number", np.array([4]), np.array([1]), 0, 1.5),
     ],
     ids=["beyond", "negative", "twice", "huge", "half", "shape", "float"],
 )
 def test_statements_that_are_about_no_cells_are_refused(bad):
-    with pytest.raises(InputError, match="a statement has different cells"):
+    with pytest.raises(InputError, match="a statement must have different cells"):
         reconstruct_block([bad])
 
 

@@ -53,7 +53,7 @@ FRAMES = frames()
 @pytest.mark.parametrize("kind", FRAMES)
 def test_every_table_gives_what_lists_give(kind):
     table = FRAMES[kind]
-    assert uniques(table, NAMES).shares.tolist() == uniques(PLAIN, NAMES).shares.tolist()
+    assert uniques(table, NAMES).frequencies.tolist() == uniques(PLAIN, NAMES).frequencies.tolist()
     found = link(table, PLAIN, on=["zip", "day"], truth=np.arange(12))
     assert found.right == 12
     assert link(PLAIN, table, on=NAMES).claims.tolist() == list(range(12))
@@ -62,7 +62,7 @@ def test_every_table_gives_what_lists_give(kind):
     release = AttackedRelease(boxes, table["zip"], table["number"])
     expected = homogeneity(AttackedRelease(plain, PLAIN["zip"], range(12)))
     assert homogeneity(release).candidates.tolist() == expected.candidates.tolist()
-    assert intersection(release, release).share == homogeneity(release).share
+    assert intersection(release, release).frequency == homogeneity(release).frequency
 
 
 @pytest.mark.parametrize("convert", ["to_pandas", "to_polars", "to_arrow"])

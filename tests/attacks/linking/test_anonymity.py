@@ -153,7 +153,7 @@ def test_homogeneity_counts_groups_of_one_value_and_expects_the_sum_of_powers(se
     chances = np.bincount(secret) / 40
     expected = np.mean([np.sum(chances ** boxes.sizes[group]) for group in boxes.group])
     assert found.expected == pytest.approx(expected)
-    assert found.share == pytest.approx(np.mean([len(values) == 1 for values in members]))
+    assert found.frequency == pytest.approx(np.mean([len(values) == 1 for values in members]))
 
 
 @pytest.mark.theorem("chance_of_one_left.accuracy")
@@ -193,9 +193,9 @@ def test_two_releases_tell_what_neither_tells_and_every_single_candidate_is_righ
     everybody = np.ones(len(TABLE), dtype=bool)
     releases = [release(5, columns, everybody) for columns in (ONE_HOSPITAL, ANOTHER)]
     found = intersection(*releases)
-    assert all(homogeneity(one).share < 0.005 for one in releases)
-    assert found.share > 0.5
-    assert found.share == pytest.approx(found.expected, abs=0.05)
+    assert all(homogeneity(one).frequency < 0.005 for one in releases)
+    assert found.frequency > 0.5
+    assert found.frequency == pytest.approx(found.expected, abs=0.05)
     first, second = releases
     for person in np.flatnonzero(found.candidates == 1)[:200].tolist():
         left = set.intersection(
@@ -228,7 +228,7 @@ def test_independent_secrets_are_left_single_as_often_as_theory_says():
     releases = [AttackedRelease(mondrian(facts[:, part], k=5), secret, people) for part in (slice(0, 2), slice(2, 4))]
     found = intersection(*releases)
     assert 0.3 < found.expected < 0.7
-    assert found.share == pytest.approx(found.expected, abs=0.03)
+    assert found.frequency == pytest.approx(found.expected, abs=0.03)
 
 
 def test_releases_that_do_not_fit_together_are_refused():
@@ -271,7 +271,7 @@ def test_people_who_are_told_apart_in_one_release_are_told_apart_in_two(people):
 def test_nobody_in_common_exposes_nobody():
     half = np.arange(len(TABLE)) % 2 == 0
     found = intersection(release(5, ONE_HOSPITAL, half), release(5, ONE_HOSPITAL, ~half))
-    assert (len(found.people), found.share, found.expected) == (0, 0.0, None)
+    assert (len(found.people), found.frequency, found.expected) == (0, 0.0, None)
 
 
 @pytest.mark.parametrize(
@@ -302,8 +302,8 @@ def test_the_curse_holds_side_and_uniques_beside_theory():
     found = curse(people=3000, k=5, columns=(1, 3, 4, 10), seed=2)
     assert np.abs(found.sides - found.expected_sides).max() < 0.01
     assert np.all(np.diff(found.sides) > 0)
-    assert np.abs(found.shares - found.expected_shares).max() < 0.05
-    assert found.shares[-1] > 0.99
+    assert np.abs(found.frequencies - found.expected_frequencies).max() < 0.05
+    assert found.frequencies[-1] > 0.99
     assert "3,000 people in groups of 5" in str(found.table)
     assert found.plot().svg().startswith("<?xml")
     assert "3,000" in repr(found)

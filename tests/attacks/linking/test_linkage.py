@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.attacks import MatchRule, expected_uniques, expected_wrong, link, uniques
-from discreet.attacks.asking.cells import cells, coded
+from discreet.attacks.asking.cell_numbers import cells, coded
 from discreet.data import register
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
 from discreet.errors import InputError, ParameterError
 
 CITY = register(people=100_000, seed=2)
@@ -79,7 +79,7 @@ def test_uniques_are_counted_and_theory_is_its_formula(rows):
     count = len(rows)
     for place, kept in enumerate(([row[:1] for row in rows], rows)):
         sizes = [kept.count(row) for row in set(kept)]
-        assert found.shares[place] == pytest.approx(sizes.count(1) / count)
+        assert found.frequencies[place] == pytest.approx(sizes.count(1) / count)
         assert (found.least[place], found.groups[place]) == (min(sizes), len(sizes))
         others = max(count - 1, 1)
         chances = [
@@ -122,10 +122,10 @@ def test_a_senseless_number_of_people_is_refused(people):
 
 def test_more_columns_make_more_people_unique_until_all_are():
     found = uniques(CITY.register, QUASI_IDENTIFIERS)
-    assert np.all(np.diff(found.shares) >= 0)
-    assert found.shares[2] > 0.9
-    assert found.share > 0.9999
-    assert np.abs(found.shares - found.expected).max() < 0.02
+    assert np.all(np.diff(found.frequencies) >= 0)
+    assert found.frequencies[2] > 0.9
+    assert found.frequency > 0.9999
+    assert np.abs(found.frequencies - found.expected).max() < 0.02
 
 
 def outcomes(sizes, chances):

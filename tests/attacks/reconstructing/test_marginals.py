@@ -11,7 +11,7 @@ import pytest
 import discreet as dp
 from discreet.attacks import (
     Conjunctions,
-    Fit,
+    FitDistance,
     exact_answers,
     from_marginals,
     least_eigenvalue,
@@ -52,7 +52,7 @@ def test_the_sql_of_a_conjunction_counts_what_is_exact():
         assert np.array_equal(ask(design), exact_answers(secret)(design))
 
 
-@pytest.mark.parametrize("fit", Fit)
+@pytest.mark.parametrize("fit", FitDistance)
 def test_exact_tables_give_everybody_away(fit):
     attributes, secret = people_of(150, 22, 3)
     found = from_marginals(exact_answers(secret), attributes, fit=fit, error=0, truth=secret)
@@ -73,7 +73,7 @@ def test_fewer_counts_than_people_are_enough_and_fewer_than_half_are_not():
 
 @pytest.mark.theorem("from_marginals.accuracy")
 @pytest.mark.parametrize("error", [0.05, 0.2, 1.0])
-@pytest.mark.parametrize("fit", Fit)
+@pytest.mark.parametrize("fit", FitDistance)
 def test_no_errors_within_the_bound_leave_less_than_what_is_certain(error, fit):
     attributes, secret = people_of(60, 25, 5)
     design = Conjunctions(attributes)
@@ -88,7 +88,7 @@ def test_no_errors_within_the_bound_leave_less_than_what_is_certain(error, fit):
         length = float(np.linalg.norm(errors))
         residual = float(np.linalg.norm(design.times(found.estimates) - design.exact(secret) - errors))
         assert found.wrong <= 4 * (residual + length) ** 2 / eigenvalue
-        if fit is Fit.SQUARES:
+        if fit is FitDistance.SQUARES:
             assert found.wrong <= 4 * (length * 1.001) ** 2 / eigenvalue
         if found.floor is not None:
             assert found.fraction >= found.floor
@@ -134,7 +134,7 @@ def test_tables_that_are_too_large_or_no_tables_are_refused(shape, ways):
 
 def test_a_fit_must_be_named():
     attributes, secret = people_of(5, 4, 1)
-    with pytest.raises(ParameterError, match=r"Fit\.SQUARES"):
+    with pytest.raises(ParameterError, match=r"FitDistance\.SQUARES"):
         from_marginals(exact_answers(secret), attributes, fit="squares")
 
 

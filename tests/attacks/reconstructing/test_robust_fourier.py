@@ -8,7 +8,7 @@ from scipy.optimize import linprog
 
 from discreet.attacks import Characters, fourier, noisy_answers, robust_fourier
 from discreet.attacks.asking.noise import garbage, uniform_noise
-from discreet.attacks.reconstructing.fourier import least_absolute, polished
+from discreet.attacks.reconstructing.fourier_attack import least_absolute, polished
 from discreet.errors import InputError, ParameterError
 
 

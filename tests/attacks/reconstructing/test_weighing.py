@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.attacks import Question, Weighing, expected_fraction
+from discreet.attacks import ParityQuestion, Weighing, expected_fraction
 from discreet.attacks.reconstructing.weighing import walsh_hadamard
 from discreet.errors import InputError, ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace
@@ -124,13 +124,13 @@ def test_rows_that_are_not_one_count_a_block_are_refused(rows):
 
 def test_a_column_of_another_length_is_refused_with_both_lengths():
     with pytest.raises(InputError, match="has 2 bits, people=3"):
-        Question(1, Weighing(people=3, queries=3)).counts([0, 1])
+        ParityQuestion(1, Weighing(people=3, queries=3)).counts([0, 1])
 
 
 @pytest.mark.parametrize("secret", [[0, 1, 2], [0.0, 1.0, 0.0], ["a", "b", "c"]])
 def test_a_column_that_does_not_hold_bits_is_refused_without_showing_it(secret):
     with pytest.raises(InputError, match=r"must hold 3 bits|ints or Booleans, got") as refusal:
-        Question(1, Weighing(people=3, queries=3)).counts(secret)
+        ParityQuestion(1, Weighing(people=3, queries=3)).counts(secret)
     assert "2" not in str(refusal.value).replace("float64", "")
 
 
@@ -160,7 +160,7 @@ def test_the_expected_fraction_is_that_of_enumerating_the_noise(noise):
 
 
 def test_a_law_too_wide_to_go_through_is_refused():
-    with pytest.raises(ParameterError, match="recovered_share"):
+    with pytest.raises(ParameterError, match="recovered_fraction"):
         expected_fraction(DiscreteLaplace(10**6), queries=1023)
 
 

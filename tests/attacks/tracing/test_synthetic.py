@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.attacks.tracing.synthetic import (
-    Score,
+    MembershipScore,
     TableMembership,
     advantage_ceiling,
     area_ceiling_of,
@@ -53,7 +53,9 @@ def test_a_table_without_names_tells_the_secrets_of_its_people_and_not_of_others
 
 
 def test_real_rows_have_everybody_in_them() -> None:
-    nearest = table_membership(MEMBERS, MEMBERS, OUTSIDERS, population=OTHERS, workload=WORKLOAD, score=Score.NEAREST)
+    nearest = table_membership(
+        MEMBERS, MEMBERS, OUTSIDERS, population=OTHERS, workload=WORKLOAD, score=MembershipScore.NEAREST
+    )
     assert set(nearest.members.tolist()) == {15.0}
     assert nearest.area > 0.99
     assert nearest.found(0.01) > 0.9
@@ -65,14 +67,14 @@ def test_real_rows_have_everybody_in_them() -> None:
 def test_answers_pull_towards_members() -> None:
     few = part(0, 25)
     pulled = table_membership(few, few, OUTSIDERS, population=OTHERS, workload=WORKLOAD)
-    assert pulled.score is Score.ANSWERS
+    assert pulled.score is MembershipScore.ANSWERS
     assert pulled.area > 0.7
 
 
 def test_the_area_counts_ties_half() -> None:
     scores = np.array([1.0, 1.0, 2.0]), np.array([1.0, 0.0])
-    assert TableMembership(Score.NEAREST, *scores, None).area == pytest.approx((0.75 + 0.75 + 1) / 3)
-    assert TableMembership(Score.NEAREST, scores[0], scores[0], 0.7).area == pytest.approx(0.5)
+    assert TableMembership(MembershipScore.NEAREST, *scores, None).area == pytest.approx((0.75 + 0.75 + 1) / 3)
+    assert TableMembership(MembershipScore.NEAREST, scores[0], scores[0], 0.7).area == pytest.approx(0.5)
 
 
 def small_world() -> tuple[Domain, np.ndarray]:
@@ -105,7 +107,7 @@ def test_a_member_is_not_told_from_an_outsider_better_than_the_guarantee_allows(
     neighbors, rounds, epsilon = Neighbors(Relation.CHANGE_ONE, 6), 300, Fraction(1, 5)
     release: Synthesizer
     if method == "independent":
-        release = Independent.of(workload, neighbors, epsilon=epsilon, rows=60)
+        release = Independent.of(workload, neighbors, epsilon=epsilon, size=60)
     else:
         release = DualQuery.of(
             workload, neighbors, epsilon=epsilon, eta=Fraction(1, 8), rounds=2, weights=Weights.EQUAL
@@ -121,7 +123,7 @@ def test_claims_about_members_are_not_right_more_often_than_the_guarantee_allows
     domain, everybody = small_world()
     workload = conjunctions(domain, ways=2, count=60, seed=2)
     neighbors, rounds = Neighbors(Relation.CHANGE_ONE, 6), 400
-    release = Independent.of(workload, neighbors, epsilon=Fraction(1, 5), rows=12)
+    release = Independent.of(workload, neighbors, epsilon=Fraction(1, 5), size=12)
     facts = [f"a{place}" for place in range(5)]
     gain, bare = 0.0, 0.0
     for trial in range(rounds):

@@ -7,7 +7,7 @@
 | `everyone=True` | synthesis.Neighbors | harmless: the stated size is used; counting the records is refuted |
 | `sensitivity=` | every mechanism that takes one | refuted |
 | `keys=` | ThresholdedHistogram | refuted |
-| one row a person (no `contribution=`) | statistics | refuted |
+| one row a person (no `rows=`) | statistics | refuted |
 | `parts_per_person=` | parallel composition | refuted |
 | `size_is_public=True` | JointQuantiles | harmless: the guarantee is kept |
 | `missing=` a number under change-one | statistics | not trusted: the values are replaced |
@@ -247,7 +247,7 @@ def test_a_public_size_of_joint_quantiles_is_harmless_where_it_is_false():
 
 
 def test_rows_of_a_person_are_bounded_by_weights_whatever_they_are():
-    bounded = statistics.Count(relation=ADDED, epsilon=1, contribution=2)
+    bounded = statistics.Count(relation=ADDED, epsilon=1, rows=2)
 
     def rows(table: tuple[Any, ...]) -> Rows:
         units = [person for person, count in enumerate(table) for _ in range(count)]

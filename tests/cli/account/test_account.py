@@ -19,14 +19,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.cli.account import account
-from discreet.cli.account.bill import belief, odds
+from discreet.cli.account.facts import (
+    AccountQuestion,
+    advanced,
+    basic,
+    certify,
+    curve,
+    least_misses,
+    misses_from,
+    renyi,
+)
 from discreet.cli.account.plan import FAMILIES
-from discreet.cli.account.price import Question, advanced, basic, curve, least_misses, misses_from, price, renyi
+from discreet.cli.account.wording import belief, odds
 from discreet.cli.options import read_number
 from discreet.cli.program import program
 from discreet.errors import ParameterError
-from discreet.privacy import GaussianDP, PureDP, Relation, gaussian_loss, laplace_loss, randomized_response_loss
-from discreet.privacy.records.record import record, records_from_json, replay
+from discreet.privacy import (
+    GaussianDP,
+    PureDP,
+    Relation,
+    ReleaseRecord,
+    gaussian_loss,
+    laplace_loss,
+    randomized_response_loss,
+    records_from_json,
+    replay,
+)
 
 SGD = ("gaussian", "--scale", 1, "--rate", 0.01, "--steps", 10_000, "--delta", 1e-5)
 QUICK = ("pure", "--epsilon", 0.1, "--steps", 50, "--delta", 1e-5)
@@ -151,7 +169,10 @@ def test_records_are_saved_and_priced_again_to_the_bit(tmp_path: Path) -> None:
 
 def test_a_ledger_of_several_records_has_one_price(tmp_path: Path) -> None:
     people = {"relation": "add/remove", "unit": "patient"}
-    ledger = [record("gaussian", sigma=20, count=100, **people), record("laplace", scale=30, count=50, **people)]
+    ledger = [
+        ReleaseRecord.of("gaussian", scale=20, count=100, **people),
+        ReleaseRecord.of("laplace", scale=30, count=50, **people),
+    ]
     path = tmp_path / "ledger.json"
     path.write_text(json.dumps([one.to_dict() for one in ledger]), encoding="utf-8")
     found = plain_values("--records", path, "--delta", 1e-5)
@@ -171,7 +192,10 @@ def test_both_curves_are_drawn_into_one_file(tmp_path: Path, suffix: str) -> Non
 def test_the_plot_has_two_labeled_panels_and_marks_the_answer() -> None:
     from discreet.cli.account.plot import price_plot
 
-    made = price([record("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)], Question(1e-5, None))
+    made = certify(
+        [ReleaseRecord.of("pure", epsilon=0.1, relation="unstated", unit="patient", count=50)],
+        AccountQuestion(1e-5, None),
+    )
     left, right = price_plot(made).figure.axes
     assert (left.get_xlabel(), left.get_ylabel(), left.get_yscale()) == ("epsilon", "delta", "log")
     assert (right.get_xlabel(), right.get_ylabel()) == ("chance of a false alarm", "chance of a miss")
@@ -235,8 +259,8 @@ def test_a_hostile_count_is_one_line(value: str) -> None:
         (("approx", "--epsilon", 1, "--delta", 1e-5), "--each-delta is missing"),
         (("pure", "--delta", 1e-5), "--epsilon is missing"),
         (("gaussian", "--scale", 1, "--delta", 1e-5, "--epsilon", 1), "ask one thing"),
-        (("gaussian", "--scale", 1, "--sampler", "poisson", "--delta", 1e-5), "needs its rate: --rate"),
-        (("gaussian", "--scale", 1, "--fixed-size", "--delta", 1e-5), "needs its rate: --rate"),
+        (("gaussian", "--scale", 1, "--sampler", "poisson", "--delta", 1e-5), "needs its rate, for example --rate"),
+        (("gaussian", "--scale", 1, "--fixed-size", "--delta", 1e-5), "needs its rate, for example --rate"),
         (("gaussian", "--scale", 1, "--rate", 0.1, "--relation", "change-one", "--delta", 1e-5), "--fixed-size"),
         (("gaussian", "--scale", 1, "--rate", 0.1, "--sampler", "shuffled", "--delta", 1e-5), "not independent"),
         (("gaussian", "--scale", 1, "--rate", 0.1, "--sampler", "dice", "--delta", 1e-5), "'poisson'"),
@@ -324,7 +348,9 @@ def test_no_test_misses_less_than_is_said_and_the_best_one_hardly_more(mu: float
 
 @pytest.mark.theorem("least_misses.privacy")
 def test_the_curve_of_misses_lies_below_the_best_tests() -> None:
-    made = price([record("gaussian dp", mu=1, relation="unstated", unit="patient")], Question(1e-5, None))
+    made = certify(
+        [ReleaseRecord.of("gaussian dp", mu=1, relation="unstated", unit="patient")], AccountQuestion(1e-5, None)
+    )
     alarms = np.linspace(0.0, 1.0, 21)
     found = misses_from(curve(made), alarms)
     truth = np.array([made.loss.tradeoff(float(one)).upper for one in alarms])
@@ -353,7 +379,9 @@ def test_beliefs_are_rounded_up_and_add_to_one_hundred() -> None:
 
 def test_the_odds_speak_of_what_the_relation_hides() -> None:
     made = {
-        relation: price([record("gaussian", sigma=1, relation=relation, unit="patient")], Question(1e-5, None))
+        relation: certify(
+            [ReleaseRecord.of("gaussian", scale=1, relation=relation, unit="patient")], AccountQuestion(1e-5, None)
+        )
         for relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE)
     }
     assert "whether you are in the data" in odds(made[Relation.ADD_REMOVE])
@@ -385,7 +413,7 @@ def test_every_word_survives_a_terminal_that_knows_only_ascii() -> None:
 
 def test_the_installed_program_prices_a_plan() -> None:
     done = subprocess.run(  # noqa: S603 (our own program)
-        [sys.executable, "-m", "discreet.cli", "account", *map(str, SGD), "--json"],
+        [sys.executable, "-m", "discreet", "account", *map(str, SGD), "--json"],
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert json.loads(done.stdout)["epsilon"]["upper"] == pytest.approx(6.18771239)

@@ -112,11 +112,11 @@ REFUSALS = [
     (("not sql at all (", "--epsilon", "1"), 1, ""),
     (("", "--epsilon", "1"), 1, ""),
     ((COUNT,), 2, "epsilon"),
-    ((COUNT, "--epsilon", "1", "--share", "0.5"), 2, "keep one"),
+    ((COUNT, "--epsilon", "1", "--share", "0.5"), 2, "write one of them"),
     ((COUNT, "--rho", "0.1"), 2, "epsilon"),
     ((COUNT, "--epsilon", "much"), 2, "not a number"),
     ((COUNT, "--epsilon", "-1"), 2, ""),
-    ((COUNT, "--epsilon", "1", "--people", "0"), 2, ""),
+    ((COUNT, "--epsilon", "1", "--rows-expected", "0"), 2, ""),
     ((COUNT, "--epsilon", "1", "--confidence", "1"), 2, ""),
     ((COUNT, "--epsilon", "1", "--analyst", "mallory"), 1, "mallory"),
     ((COUNT, "--epsilon", "5"), 3, "left"),
@@ -173,8 +173,8 @@ def test_an_unforeseen_error_shows_its_type_and_nothing_else(policy: Path, monke
 def test_explain_speaks_of_options_in_its_table_too(policy: Path) -> None:
     result = run("explain", "SELECT AVG(cost) AS m FROM visits", "--policy", policy, "--epsilon", 1)
     words = " ".join(result.stdout.split())
-    assert "people=" not in words
-    assert "--people" in words
+    assert "rows_expected=" not in words
+    assert "--rows-expected" in words
 
 
 def test_explain_tells_price_noise_and_statement_and_touches_nothing(policy: Path) -> None:
@@ -184,7 +184,7 @@ def test_explain_tells_price_noise_and_statement_and_touches_nothing(policy: Pat
         assert words in result.stdout
     found = json.loads(run("explain", COUNT, "--policy", policy, "--epsilon", "0.5", "--json").stdout)
     assert found["fits"] == 8
-    assert found["price"]["epsilon"] == 0.5
+    assert found["cost"]["epsilon"] == 0.5
     assert found["aggregates"][0]["aggregate"] == "visits"
     assert spent(policy) == 0
 
@@ -192,19 +192,19 @@ def test_explain_tells_price_noise_and_statement_and_touches_nothing(policy: Pat
 def test_an_error_is_a_price(policy: Path) -> None:
     found = json.loads(run("explain", COUNT, "--policy", policy, "--error", 50, "--json").stdout)
     asked = json.loads(run("ask", COUNT, "--policy", policy, "--error", 50, "--json").stdout)
-    assert asked["guarantee"] == found["price"]
+    assert asked["guarantee"] == found["cost"]
     low, high = (asked["answer"][f"visits_{end}"][0] for end in ("low", "high"))
     assert 49 < (high - low) / 2 <= 50
 
 
 def test_rehearse_runs_on_made_up_rows_and_spends_nothing(policy: Path) -> None:
-    result = run("rehearse", COUNT, "--policy", policy, "--epsilon", 1, "--rows", 500)
+    result = run("rehearse", COUNT, "--policy", policy, "--epsilon", 1, "--size", 500)
     assert result.exit_code == 0, result.output
     assert "made-up rows" in result.stdout
     found = json.loads(run("rehearse", COUNT, "--policy", policy, "--epsilon", 1, "--json").stdout)
     assert found["answer"]["ward"] == ["north", "south"]
     assert spent(policy) == 0
-    assert run("rehearse", COUNT, "--policy", policy, "--epsilon", 1, "--rows", 0).exit_code == 2
+    assert run("rehearse", COUNT, "--policy", policy, "--epsilon", 1, "--size", 0).exit_code == 2
 
 
 def test_who_asks_is_an_option_a_variable_or_the_only_one(tmp_path: Path) -> None:
@@ -243,7 +243,7 @@ def test_a_rare_key_and_the_values_of_one_person_never_show(policy: Path, tmp_pa
 
 
 def test_the_installed_program_keeps_stdout_clean_and_stderr_without_a_traceback(policy: Path) -> None:
-    command = [sys.executable, "-m", "discreet.cli", "ask", COUNT, "--epsilon", "1", "--json"]
+    command = [sys.executable, "-m", "discreet", "ask", COUNT, "--epsilon", "1", "--json"]
     good = subprocess.run(  # noqa: S603 (our own program)
         command, capture_output=True, text=True, check=False, cwd=policy.parent
     )

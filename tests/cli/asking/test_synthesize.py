@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.program import POLICY, clinic, leaks, run
 
-WARDS = ("--column", "ward", "--column", "cost", "--bins", "4", "--marginals", "2", "--size", "2000")
+WARDS = ("--column", "ward", "--column", "cost", "--bins", "4", "--marginals", "2", "--people", "2000")
 TREE = ("--method", "tree")
 
 
@@ -36,7 +36,7 @@ def made(policy: Path, *more: object) -> tuple[int, str, str]:
 
 def test_a_table_is_written_charged_and_reported(policy: Path, tmp_path: Path) -> None:
     out = tmp_path / "made.csv"
-    code, text, _ = made(policy, *WARDS, *TREE, "--epsilon", 1, "--rows", 50, "--out", out)
+    code, text, _ = made(policy, *WARDS, *TREE, "--epsilon", 1, "--size", 50, "--out", out)
     assert code == 0
     for words in ("method", "tree", "epsilon 1", "15: ", "record", "parameter", str(out)):
         assert words in text
@@ -69,7 +69,7 @@ def test_explain_says_the_plan_and_spends_nothing(policy: Path) -> None:
     for words in ("best", "15: ", "epsilon 1", "4 times into what is left", "reason", "nothing was spent"):
         assert words in text
     found = json.loads(made(policy, *WARDS, "--epsilon", 1, "--explain", "--json")[1])
-    assert (found["method"], found["fits"], found["price"]["epsilon"]) == ("best", 4, 1.0)
+    assert (found["method"], found["fits"], found["cost"]["epsilon"]) == ("best", 4, 1.0)
     assert spent(policy) == 0
 
 
@@ -77,7 +77,7 @@ def test_reasons_are_whole_names_have_spaces_and_numbers_are_numbers(policy: Pat
     found = json.loads(made(policy, *WARDS, "--epsilon", 1, "--explain", "--json")[1])
     text = " ".join(made(policy, *WARDS, "--epsilon", 1, "--explain")[1].split())
     assert f"reason {found['plan']['reason']}" in text
-    assert (found["plan"]["rows"], set(found["plan"]["noise"])) == (100_000, {"ward", "cost"})
+    assert (found["plan"]["size"], set(found["plan"]["noise"])) == (100_000, {"ward", "cost"})
     drawn = json.loads(made(policy, *WARDS, *TREE, "--epsilon", 1, "--explain", "--json")[1])
     assert drawn["plan"]["pairs"] == float(Fraction(drawn["exact"]["pairs"]))
     text = made(policy, *WARDS, *TREE, "--epsilon", 1, "--explain")[1]
@@ -87,7 +87,7 @@ def test_reasons_are_whole_names_have_spaces_and_numbers_are_numbers(policy: Pat
 
 
 def test_how_many_rows_were_written_is_said(policy: Path, tmp_path: Path) -> None:
-    given = (*WARDS, "--method", "mwem", "--epsilon", 1, "--rows", 50, "--out", tmp_path / "made.csv")
+    given = (*WARDS, "--method", "mwem", "--epsilon", 1, "--size", 50, "--out", tmp_path / "made.csv")
     text = made(policy, *given)[1]
     assert "15 rows, weighted" in text
     assert ["written", "50", "rows"] in [line.split() for line in text.splitlines()]
@@ -102,7 +102,7 @@ def test_a_method_has_one_name_in_every_spelling(policy: Path, name: str) -> Non
 
 
 def test_random_questions_are_the_default(policy: Path) -> None:
-    columns = ("--column", "ward", "--column", "cost", "--size", 2000, "--epsilon", 1, "--explain")
+    columns = ("--column", "ward", "--column", "cost", "--people", 2000, "--epsilon", 1, "--explain")
     code, text, _ = made(policy, *columns, "--ways", 2, "--queries", 70, *TREE)
     assert code == 0
     assert "70: random 2-literal" in text
@@ -114,16 +114,16 @@ def test_random_questions_are_the_default(policy: Path) -> None:
         ((*WARDS, "--epsilon", 1), 2, "--out"),
         ((*WARDS, "--epsilon", 1, "--out", "made.txt"), 2, ".csv or .parquet"),
         ((*WARDS, "--epsilon", 1, "--out", "nowhere/made.csv"), 2, "does not exist"),
-        ((*WARDS, "--out", "made.csv"), 2, "cost: --epsilon, --epsilon with --delta, --rho or --share"),
+        ((*WARDS, "--out", "made.csv"), 2, "write --epsilon, --rho or --share"),
         ((*WARDS, "--epsilon", "x", "--out", "made.csv"), 2, "--epsilon"),
-        ((*WARDS, "--rho", 1, "--out", "made.csv"), 2, "counted in epsilon"),
+        ((*WARDS, "--rho", 1, "--out", "made.csv"), 2, "under a budget in epsilon"),
         ((*WARDS, "--epsilon", 5, "--out", "made.csv"), 3, "Nothing was spent"),
         ((*WARDS, "--ways", 2, "--epsilon", 1, "--out", "made.csv"), 2, "keep one"),
-        ((*WARDS[:-2], "--epsilon", 1, "--out", "made.csv"), 2, "has: --size, a number"),
-        (("--epsilon", 1, "--size", 9, "--out", "made.csv"), 1, "illness = {values = [...]}"),
-        (("--column", "nothing", "--epsilon", 1, "--size", 9, "--out", "made.csv"), 1, "no column"),
+        ((*WARDS[:-2], "--epsilon", 1, "--out", "made.csv"), 2, "has: --people, a number"),
+        (("--epsilon", 1, "--people", 9, "--out", "made.csv"), 1, "illness = {values = [...]}"),
+        (("--column", "nothing", "--epsilon", 1, "--people", 9, "--out", "made.csv"), 1, "no column"),
         ((*WARDS, "--method", "magic", "--epsilon", 1), 2, "--method"),
-        ((*WARDS[:-2], "--size", 10**400, "--epsilon", 1, "--explain"), 2, "--size"),
+        ((*WARDS[:-2], "--people", 10**400, "--epsilon", 1, "--explain"), 2, "--people"),
         (("--column", "ward", "--ways", 10**9, "--epsilon", 1, "--explain"), 2, "--ways"),
     ],
 )
@@ -153,7 +153,7 @@ def test_an_unknown_table_is_an_error_in_words(policy: Path) -> None:
     assert "no private table 'nobody'" in result.stderr
 
 
-DRAWN = ("--column", "ward", "--ways", 1, "--queries", 3, "--size", 2000, "--method", "dual-query")
+DRAWN = ("--column", "ward", "--ways", 1, "--queries", 3, "--people", 2000, "--method", "dual-query")
 
 
 def test_a_transcript_keeps_the_draws_and_the_same_command_goes_on_with_it(policy: Path, tmp_path: Path) -> None:

@@ -52,14 +52,14 @@ def test_the_price_of_counts_is_that_of_the_noise_that_a_session_adds(rho):
     with secret_session([1, 0, 1], rho=rho, purpose="a test") as session:
         each = split(session, queries=4)
         answer = session.sql("SELECT COUNT(*) AS n FROM people WHERE marker = 1", rho=each)
-    (measure,), (spend,) = answer.priced.measures, answer.priced.spends
-    law = measure.noise(spend).noise
+    (measure,), (part,) = answer.priced.measures, answer.priced.parts
+    law = measure.noise(part).noise
     assert each == Fraction(session.policy.budget.rho) / 4
     assert isinstance(law, DiscreteGaussian)
     assert measure.step == Fraction(1, 2**20)
     # the noise that rho pays for, and hardly more
     assert 1 <= (Fraction(law.scale) / 2**20) ** 2 * 2 * each <= 1 + Fraction(1, 10**9)
-    own = discrete_gaussian_loss(law.scale, shift=2**20) * 4
+    own = discrete_gaussian_loss(law.scale, sensitivity=2**20) * 4
     assert own.delta(0) == counts_loss(each, queries=4).delta(0)
 
 

@@ -68,7 +68,7 @@ def test_a_terminal_is_told_whose_turn_it_is_and_a_pipe_is_not() -> None:
         written = StringIO()
         console = Console(file=written, force_terminal=terminal, width=80)
         with progressing(console, _COLUMNS, "", total=len(OWN)) as update:
-            update(advance=1, description="NoisyMax")
+            update(completed=1, description="NoisyMax")
         shown[terminal] = written.getvalue()
     assert f"1 of {len(OWN)} NoisyMax" in shown[True]
     assert shown[False] == ""

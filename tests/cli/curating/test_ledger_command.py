@@ -28,7 +28,7 @@ def test_the_ledger_lists_what_was_asked_and_what_it_cost(policy: Path) -> None:
         assert words in result.stdout
     found = json.loads(run("ledger", "--policy", policy, "--json", "--last", 2).stdout)
     assert [one["kind"] for one in found] == ["charge", "answer"]
-    assert found[0]["price"]["epsilon"] == 1
+    assert found[0]["cost"]["epsilon"] == 1
     assert "answer" not in found[1], "a stored answer is shown by its own query only"
 
 
@@ -98,7 +98,9 @@ def test_amend_does_not_turn_a_ledger_into_that_of_other_people(policy: Path) ->
 def test_a_lost_anchor_is_made_anew_with_the_newest_head(policy: Path, tmp_path: Path) -> None:
     head = run("ledger", "head", "--policy", policy).stdout.strip()
     (tmp_path / "ledger.sqlite.anchor").unlink()
-    assert run("ledger", "verify", "--policy", policy).exit_code == 4
+    lost = run("ledger", "verify", "--policy", policy)
+    assert lost.exit_code == 4
+    assert "SqliteLedger.reanchor(path, head=..., reason=..., by=...), or `discreet ledger reanchor`" in lost.stderr
     wrong = ("ledger", "reanchor", "--policy", policy, "--head", "0" * 64, "--reason", "disk", "--by", "me")
     assert run(*wrong).exit_code == 4
     done = run("ledger", "reanchor", "--policy", policy, "--head", head, "--reason", "disk", "--by", "me")

@@ -50,5 +50,5 @@ def test_the_rules_are_written_once():
 def test_nothing_in_the_terms_renews_a_budget_and_nothing_in_a_request_holds_data():
     assert {field.name for field in fields(Terms)} == {"lineage", "unit", "budget", "caps", "shared_answers"}
     assert {field.name for field in fields(Request)} == {
-        "analyst", "price", "digest", "description", "releases", "idempotency",
+        "analyst", "cost", "digest", "description", "releases", "idempotency",
     }  # fmt: skip

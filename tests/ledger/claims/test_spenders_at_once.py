@@ -22,7 +22,7 @@ def granted_to_threads(ledgers):
         start.wait()
         try:
             for turn in range(FITS):
-                charge = ledgers[index].obtain(request((index, turn), price=PRICE))
+                charge = ledgers[index].obtain(request((index, turn), cost=PRICE))
                 assert isinstance(charge, Charge)
                 granted.append(charge.number)
         except BudgetExceeded:
@@ -74,7 +74,7 @@ def test_threads_with_a_ledger_in_memory_get_exactly_what_fits():
 def test_processes_get_exactly_what_fits(folder, rounds):
     count = rounds(sample=FITS, full=10 * FITS)
     with SqliteLedger.open(folder / "ledger.db", room_for(count)) as ledger:
-        granted = in_a_process_of_its_own("race", folder / "ledger.db", processes=SPENDERS, price=PRICE)
+        granted = in_a_process_of_its_own("race", folder / "ledger.db", processes=SPENDERS, cost=PRICE)
         assert (len(granted), sum(granted)) == (SPENDERS, count)
         assert ledger.verify().answers == count
 

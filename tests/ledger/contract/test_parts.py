@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import BudgetExceeded, LedgerMismatch, LedgerTampered, ParameterError, ReleaseSuperseded
-from discreet.ledger import Kind, MemoryLedger, SqliteLedger
+from discreet.ledger import EntryKind, MemoryLedger, SqliteLedger
 from discreet.ledger.contract.parts import Parts, taking_up
 from discreet.ledger.contract.verification import replayed
 from tests.ledger.contract.test_verification import rechained
@@ -21,8 +21,8 @@ def ledger(request, tmp_path):
         yield opened
 
 
-def again(charge, price=0.125):
-    return taking_up(charge, price=epsilon(price), description="once more")
+def again(charge, cost=0.125):
+    return taking_up(charge, cost=epsilon(cost), description="once more")
 
 
 def begun(ledger, count=2):
@@ -76,7 +76,7 @@ def test_a_taking_up_that_does_not_fit_changes_nothing(ledger):
     charge = begun(ledger)
     seen = ledger.parts(charge)
     with pytest.raises(BudgetExceeded):
-        ledger.take_up(charge, again(charge, price=1), start=2, seen=seen)
+        ledger.take_up(charge, again(charge, cost=1), start=2, seen=seen)
     for start in (0, 4, -1):
         with pytest.raises(ParameterError):
             ledger.take_up(charge, again(charge), start=start, seen=seen)
@@ -116,6 +116,6 @@ def test_forged_parts_are_found(place, changes):
     more = ledger.take_up(charge, again(charge), start=2, seen=ledger.parts(charge))
     ledger.begin_part(charge, 2, attempt=more.number)
     entries = list(ledger.entries())
-    assert [one.kind for one in entries[2:]] == [Kind.PART, Kind.PART, Kind.CHARGE, Kind.PART]
+    assert [one.kind for one in entries[2:]] == [EntryKind.PART, EntryKind.PART, EntryKind.CHARGE, EntryKind.PART]
     with pytest.raises(LedgerTampered):
         replayed(rechained(entries, place, **changes))

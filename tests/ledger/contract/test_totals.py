@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import BudgetExceeded, DiscreetError
-from discreet.ledger import Charge, Entry, Kind, MemoryLedger, SqliteLedger, Stored
+from discreet.ledger import Charge, Entry, EntryKind, MemoryLedger, SqliteLedger, Stored
 from discreet.ledger.contract.terms import amounts_from_plain
 from discreet.ledger.contract.verification import replayed
 from discreet.privacy import ZCDP, PureDP, privacy_filter
@@ -34,17 +34,17 @@ STEPS = st.tuples(
 
 
 @given(st.lists(NUMBERS, max_size=12), NUMBERS)
-def test_the_total_is_the_exact_sum_and_admits_what_a_filter_admits(prices, budget):
+def test_the_total_is_the_exact_sum_and_admits_what_a_filter_admits(costs, budget):
     ledger = MemoryLedger(terms(budget=epsilon(budget), caps={"ana": None}))
     reference, total = privacy_filter(epsilon(budget)), Fraction(0)
-    for name, price in enumerate(prices):
-        if reference.admits(epsilon(price)):
-            reference.spend(epsilon(price))
-            assert isinstance(ledger.obtain(request(name, price=epsilon(price))), Charge)
-            total += written(price)
+    for name, cost in enumerate(costs):
+        if reference.admits(epsilon(cost)):
+            reference.spend(epsilon(cost))
+            assert isinstance(ledger.obtain(request(name, cost=epsilon(cost))), Charge)
+            total += written(cost)
         else:
             with pytest.raises(BudgetExceeded):
-                ledger.obtain(request(name, price=epsilon(price)))
+                ledger.obtain(request(name, cost=epsilon(cost)))
     last = list(ledger.entries())[-1]
     assert amounts_from_plain(last.fields["spent"]) == (total,)
     assert ledger.balance().spent == reference.spent
@@ -53,13 +53,11 @@ def test_the_total_is_the_exact_sum_and_admits_what_a_filter_admits(prices, budg
 
 
 @given(st.lists(st.floats(min_value=1e-3, max_value=3), min_size=1, max_size=8))
-def test_prices_of_another_notion_are_never_counted_below_their_worth(prices):
+def test_prices_of_another_notion_are_never_counted_below_their_worth(costs):
     ledger = MemoryLedger(terms(budget=ZCDP(100, relation=PEOPLE), caps={"ana": None}))
-    for name, price in enumerate(prices):
-        ledger.obtain(request(name, price=PureDP(price, relation=PEOPLE)))
-    least = sum(price * price / 2 / (1 + price * price / 4) for price in prices) * (
-        1 - 1e-12
-    )  # tanh x >= x / (1 + x^2)
+    for name, cost in enumerate(costs):
+        ledger.obtain(request(name, cost=PureDP(cost, relation=PEOPLE)))
+    least = sum(cost * cost / 2 / (1 + cost * cost / 4) for cost in costs) * (1 - 1e-12)  # tanh x >= x / (1 + x^2)
     assert ledger.balance().spent.rho >= least
     ledger.verify()
 
@@ -102,8 +100,8 @@ def test_no_history_passes_the_budget_refunds_or_renews(steps):
         assert state.spent[0] == spent or state.spent[0] <= Fraction(ledger.terms.budget.epsilon)
         assert len(list(ledger.entries())) - before in {0, 1}
         spent = state.spent[0]
-    paid = [entry.price for entry in ledger.entries() if entry.kind is Kind.CHARGE]
-    assert sum(written(price.epsilon) for price in paid) == spent
+    paid = [entry.cost for entry in ledger.entries() if entry.kind is EntryKind.CHARGE]
+    assert sum(written(cost.epsilon) for cost in paid) == spent
 
 
 @pytest.mark.theorem("decide.privacy")
@@ -144,10 +142,10 @@ def test_a_file_and_memory_decide_alike(steps):
 def test_totals_can_be_read_back_whatever_was_added(budget):
     """The longest numbers there are: a huge total, the least addends, long odd denominators."""
     ledger = MemoryLedger(terms(budget=epsilon(budget), caps={"ana": epsilon(budget)}))
-    prices = [budget / 2, sys.float_info.min, Fraction(1, 3**323), Fraction(1, 5**130), Fraction(1, 7**180), 1 / 3]
-    for name, price in enumerate(prices):
-        if ledger.fits("ana", epsilon(price)):
-            ledger.obtain(request(name, price=epsilon(price)))
+    costs = [budget / 2, sys.float_info.min, Fraction(1, 3**323), Fraction(1, 5**130), Fraction(1, 7**180), 1 / 3]
+    for name, cost in enumerate(costs):
+        if ledger.fits("ana", epsilon(cost)):
+            ledger.obtain(request(name, cost=epsilon(cost)))
     for entry in ledger.entries():
         assert Entry.parse(entry.number, entry.previous, entry.text, entry.hash) == entry
     assert ledger.verify().charges == ledger.balance("ana").charges >= 1
@@ -174,7 +172,7 @@ def test_an_interrupt_while_an_entry_is_kept_in_memory_leaves_it_whole(monkeypat
 
 def test_a_free_release_is_kept_too():
     ledger = MemoryLedger(terms(budget=epsilon(0), caps={"ana": None}))
-    charge = ledger.obtain(request(price=0))
+    charge = ledger.obtain(request(cost=0))
     assert isinstance(ledger.store(charge, "public"), Stored)
     assert ledger.verify().spent == epsilon(0)
 
@@ -183,7 +181,7 @@ def test_a_sum_of_a_thousand_thirds_and_tenths_is_exact():
     ledger = MemoryLedger(terms(budget=epsilon(1000), caps={"ana": None}))
     total = Fraction(0)
     for name in range(300):
-        price = [Fraction(1, 3), 0.1, Fraction(1, 7)][name % 3]
-        ledger.obtain(request(name, price=epsilon(price)))
-        total += written(price)
+        cost = [Fraction(1, 3), 0.1, Fraction(1, 7)][name % 3]
+        ledger.obtain(request(name, cost=epsilon(cost)))
+        total += written(cost)
     assert amounts_from_plain(list(ledger.entries())[-1].fields["spent"]) == (total,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from discreet.errors import LedgerTampered, ParameterError
-from discreet.ledger import Entry, Kind, MemoryLedger
+from discreet.ledger import Entry, EntryKind, MemoryLedger
 from discreet.ledger.contract.verification import replayed, verified
 from tests.ledger.ledgers import digest, epsilon, request, terms
 
@@ -28,17 +28,15 @@ def rechained(entries, place, **changes):
     made, previous = [], "0" * 64
     for entry in entries:
         fields = {**entry.fields, **(changes if entry.number == place else {})}
-        kind = Kind(fields.pop("kind"))
+        kind = EntryKind(fields.pop("kind"))
         made.append(Entry.make(fields.pop("number"), previous, kind, fields))
         previous = made[-1].hash
     return made
 
 
 def test_the_history_is_in_order(entries):
-    assert [entry.kind for entry in entries] == [
-        Kind.OPEN, Kind.CHARGE, Kind.ANSWER, Kind.SHARE, Kind.REPLAY, Kind.CHARGE, Kind.OUTCOME, Kind.AMEND,
-        Kind.CHARGE,
-    ]  # fmt: skip
+    words = "OPEN CHARGE ANSWER SHARE REPLAY CHARGE OUTCOME AMEND CHARGE"
+    assert [entry.kind for entry in entries] == [EntryKind[word] for word in words.split()]
     found = verified(entries, head=entries[2].hash, anchored=None)
     assert (found.entries, found.charges, found.answers, found.head_at) == (9, 4, 1, 3)
     assert rechained(entries, 0) == entries
@@ -48,7 +46,7 @@ def test_the_history_is_in_order(entries):
     ("place", "changes", "what"),
     [
         (2, {"spent": ["1/16"]}, "states another total"),
-        (2, {"amounts": ["1/16"], "spent": ["1/16"], "own": ["1/16"]}, "charges less than its price"),
+        (2, {"amounts": ["1/16"], "spent": ["1/16"], "own": ["1/16"]}, "charges less than its cost"),
         (2, {"own": ["1/16"]}, "another sum for its analyst"),
         (2, {"analyst": "eve"}, "not listed"),
         (2, {"kind": "charges"}, None),
@@ -64,7 +62,7 @@ def test_the_history_is_in_order(entries):
         (8, {"spent": [0]}, "states another total"),
         (9, {"spent": [2]}, "states another total"),
         (9, {"spent": ["x"]}, "cannot be read"),
-        (9, {"price": {"notion": "none"}}, "cannot be read"),
+        (9, {"cost": {"notion": "none"}}, "cannot be read"),
         (9, {"kind": "open"}, "opens the ledger again"),
     ],
 )
@@ -104,7 +102,7 @@ def test_a_shortened_history_does_not_contain_the_exported_head(entries):
     assert verified(entries[:-1], head=None, anchored=None).entries == 8
     with pytest.raises(LedgerTampered, match="the exported head is not in this ledger"):
         verified(entries[:-1], head=head, anchored=None)
-    with pytest.raises(ParameterError, match="head is a SHA-256"):
+    with pytest.raises(ParameterError, match="head must be a SHA-256"):
         verified(entries, head="latest", anchored=None)
     with pytest.raises(LedgerTampered, match="no entries"):
         verified([], head=None, anchored=None)
@@ -121,15 +119,15 @@ def test_a_text_that_its_hash_does_not_fit_is_not_parsed(entries):
 def test_entries_hold_public_fields_only_and_no_time_after_data_was_read(entries):
     always = {"kind", "number", "spent", "terms_at"}
     asked = {"analyst", "digest", "idempotency"}
-    priced = asked | {"time", "price", "amounts", "own", "description", "releases"}
+    priced = asked | {"time", "cost", "amounts", "own", "description", "releases"}
     expected = {
-        Kind.OPEN: {"format", "identity", "time", "terms"},
-        Kind.CHARGE: priced,
-        Kind.SHARE: priced | {"source"},
-        Kind.REPLAY: asked | {"source"},
-        Kind.ANSWER: {"analyst", "digest", "charge", "answer_hash"},
-        Kind.OUTCOME: {"analyst", "digest", "charge", "outcome"},
-        Kind.AMEND: {"time", "terms", "reason", "by"},
+        EntryKind.OPEN: {"format", "identity", "time", "terms"},
+        EntryKind.CHARGE: priced,
+        EntryKind.SHARE: priced | {"source"},
+        EntryKind.REPLAY: asked | {"source"},
+        EntryKind.ANSWER: {"analyst", "digest", "charge", "answer_hash"},
+        EntryKind.OUTCOME: {"analyst", "digest", "charge", "outcome"},
+        EntryKind.AMEND: {"time", "terms", "reason", "by"},
     }
     for entry in entries:
         assert set(entry.fields) == always | expected[entry.kind]

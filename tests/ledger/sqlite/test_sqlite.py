@@ -11,7 +11,7 @@ from contextlib import closing
 import pytest
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, LedgerTampered
-from discreet.ledger import Charge, Kind, SqliteLedger, Stored
+from discreet.ledger import Charge, EntryKind, SqliteLedger, Stored
 from discreet.privacy import ZCDP, Relation
 from tests.ledger.ledgers import PEOPLE, epsilon, in_a_process_of_its_own, request, terms
 
@@ -191,12 +191,12 @@ def test_another_history_of_the_same_length_is_refused(folder):
     keep(folder, "old.db")
     old_anchor = anchor(folder).read_bytes()
     with SqliteLedger.open(at(folder), terms()) as ledger:
-        ledger.obtain(request("dear", price=0.5))
+        ledger.obtain(request("dear", cost=0.5))
     spent_anchor = anchor(folder).read_bytes()
     put_back(folder, "old.db")
     anchor(folder).write_bytes(old_anchor)
     with SqliteLedger.open(at(folder), terms()) as ledger:
-        ledger.obtain(request("cheap", price=0.125))
+        ledger.obtain(request("cheap", cost=0.125))
     anchor(folder).write_bytes(spent_anchor)
     with pytest.raises(LedgerTampered, match="an older copy"):
         SqliteLedger.open(at(folder), terms())
@@ -227,7 +227,7 @@ def test_a_missing_anchor_is_refused_until_it_is_made_anew_with_an_exported_head
     assert (found.entries, found.head_at, found.anchored) == (4, 2, True)
     with SqliteLedger.open(at(folder), terms()) as ledger:
         entry = list(ledger.entries())[-1]
-        assert (entry.kind, entry.fields["reason"], entry.fields["by"]) == (Kind.ANCHOR, "a new disk", "curator")
+        assert (entry.kind, entry.fields["reason"], entry.fields["by"]) == (EntryKind.ANCHOR, "a new disk", "curator")
         assert entry.fields["remembered"] is None
         assert ledger.balance().spent == epsilon(0.25)
 
@@ -425,7 +425,7 @@ def test_a_ledger_of_another_format_is_refused(folder, monkeypatch):
     from discreet.ledger.contract import decisions as opening
 
     with monkeypatch.context() as older:
-        older.setattr(opening, "FORMAT", 1)
+        older.setattr(opening, "FORMAT", 2)
         SqliteLedger.open(at(folder), terms()).close()
     for stated in (terms(), None):
         with pytest.raises(LedgerMismatch, match="another format"):

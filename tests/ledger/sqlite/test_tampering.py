@@ -7,7 +7,7 @@ import sqlite3
 import pytest
 
 from discreet.errors import LedgerError, LedgerTampered
-from discreet.ledger import Kind, SqliteLedger
+from discreet.ledger import EntryKind, SqliteLedger
 from discreet.ledger.sqlite.shelf import SCHEMA
 from tests.ledger.ledgers import epsilon, request, terms
 
@@ -60,7 +60,7 @@ def test_a_flipped_byte_of_an_entry_is_found(files, rounds):
     place, content, entries = files
     offsets = []
     for entry in entries:
-        for text in (entry.text, entry.hash, *(['{"answer": [1, 2, 3]}'] if entry.kind is Kind.ANSWER else [])):
+        for text in (entry.text, entry.hash, *(['{"answer": [1, 2, 3]}'] if entry.kind is EntryKind.ANSWER else [])):
             start = content.find(text.encode())
             assert start >= 0
             offsets += range(start, start + len(text))

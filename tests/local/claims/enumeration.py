@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from discreet.local.protocol.coin import toss as real_toss
+from discreet.local.protocol.rational_coin import toss as real_toss
 from discreet.randomness import keystream, uniform
 from discreet.randomness.reservoir import discard_all
 from tests.randomness.sources import WORD, swapped

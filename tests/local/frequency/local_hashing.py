@@ -14,7 +14,7 @@ from itertools import product
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.local.protocol.coin import COIN_TOTAL, coin, toss
+from discreet.local.protocol.rational_coin import COIN_TOTAL, coin, toss
 from discreet.randomness.keystream import words
 from discreet.randomness.uniform import uniform_below_array
 
@@ -30,7 +30,7 @@ class LocalHashing:
     """
 
     epsilon: Fraction
-    values: int
+    categories: int
     given_buckets: int | None = None
 
     @cached_property
@@ -47,10 +47,10 @@ class LocalHashing:
         """The probability that a report supports another value: their buckets agree with chance 1 / g."""
         return Fraction(1, self.buckets)
 
-    def variance(self, people: int, fraction: Fraction = Fraction(0)) -> Fraction:
-        """The exact variance of the estimated share of a value, over hashes and coins."""
+    def variance(self, people: int, frequency: Fraction = Fraction(0)) -> Fraction:
+        """The exact variance of the estimated frequency of a value, over hashes and coins."""
         p, r = self.preference, self.shared
-        return (fraction * p * (1 - p) + (1 - fraction) * r * (1 - r)) / (people * (p - r) ** 2)
+        return (frequency * p * (1 - p) + (1 - frequency) * r * (1 - r)) / (people * (p - r) ** 2)
 
     def hashed(self, seeds: Seeds, items: Integers) -> Integers:
         """The bucket of each value under each seed: a good mixing of 64 bits (splitmix64)."""
@@ -70,17 +70,20 @@ class LocalHashing:
     def support(self, seeds: Seeds, buckets: Integers) -> Integers:
         """For every value, the number of reports whose bucket is its own."""
         return np.array(
-            [np.count_nonzero(self.hashed(seeds, np.full(seeds.size, item)) == buckets) for item in range(self.values)]
+            [
+                np.count_nonzero(self.hashed(seeds, np.full(seeds.size, item)) == buckets)
+                for item in range(self.categories)
+            ]
         )
 
     def estimate(self, support: Integers, people: int) -> NDArray[np.float64]:
-        """The unbiased estimates of the shares."""
+        """The unbiased estimates of the frequencies."""
         p, r = self.preference, self.shared
         return (support / people - float(r)) / float(p - r)
 
     def law(self, item: int) -> dict[tuple[int, ...], Fraction]:
         """The exact law of the report if the hash is drawn from all functions, for tiny domains: (function, bucket)."""
-        functions = list(product(range(self.buckets), repeat=self.values))
+        functions = list(product(range(self.buckets), repeat=self.categories))
         stay, leave = self.preference, (1 - self.preference) / (self.buckets - 1)
         return {
             (*function, bucket): (stay if bucket == function[item] else leave) / len(functions)

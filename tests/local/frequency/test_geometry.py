@@ -11,7 +11,7 @@ from discreet.data.invention import coins
 from discreet.errors import ParameterError
 from discreet.local.frequency import geometry
 from discreet.local.frequency.geometry import Geometry, division, is_prime
-from discreet.local.protocol.coin import COIN_TOTAL
+from discreet.local.protocol.rational_coin import COIN_TOTAL
 from tests.local.claims.enumeration import exact_law
 from tests.local.frequency.projective import SMALL, incidence, vectors
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from discreet.local.protocol.coin import COIN_TOTAL, coin
+from discreet.local.protocol.rational_coin import COIN_TOTAL, coin
 from discreet.randomness.rigor import ball, precision
 from tests.chances import ALARM
 from tests.local.frequency.local_hashing import LocalHashing
@@ -54,8 +54,8 @@ def test_real_reports_support_values_as_often_as_the_theory_says(epsilon: Fracti
         # one false alarm in 10^9 for the eight values and both sides together
         assert binom.cdf(support[item], people, chance) > ALARM / 16
         assert binom.sf(support[item] - 1, people, chance) > ALARM / 16
-    shares = hashing.estimate(support, people)
-    assert abs(shares[5] - 1) < 8 * math.sqrt(hashing.variance(people, Fraction(1)))
+    frequencies = hashing.estimate(support, people)
+    assert abs(frequencies[5] - 1) < 8 * math.sqrt(hashing.variance(people, Fraction(1)))
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -16,7 +16,7 @@ from discreet.local.heavy_hitters.addresses import Address, Fingerprinted, Scram
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed, survivors
 from discreet.local.heavy_hitters.protocol import HeavyHitters, _confirmed
 from discreet.local.heavy_hitters.search import (
-    Found,
+    FoundAddresses,
     _per_node,
     _relatives,
     _together,
@@ -50,11 +50,11 @@ def walked(kind: Keys, key: object, alphabet: str | bytes | None = None) -> list
     return counts
 
 
-def expected(spec: HashedGeometry, shares: dict[int, float], people: int) -> Sketch:
+def expected(spec: HashedGeometry, frequencies: dict[int, float], people: int) -> Sketch:
     """A sketch of reports that are exactly as frequent as their laws say, up to rounding."""
     total = np.zeros(spec.cells)
-    for key, share in shares.items():
-        total += share * people * np.array([float(mass) for mass in spec.law(key).probabilities])
+    for key, frequency in frequencies.items():
+        total += frequency * people * np.array([float(mass) for mass in spec.law(key).probabilities])
     return spec.sketch(np.rint(total).astype(np.int64))
 
 
@@ -168,22 +168,24 @@ def test_equal_children_keep_equal_odds() -> None:
 
 def test_peeling_takes_a_heavy_key_out_of_what_collides_with_it() -> None:
     spec = HashedGeometry(epsilon=Fraction(2), keys="integer:16", prime=7, dimension=3, rows=8, seed=2)
-    shares = {7: 0.6, 8: 0.28, 9: 0.1, 10: 0.02}
-    sketch = expected(spec, shares, 1_000_000)
+    frequencies = {7: 0.6, 8: 0.28, 9: 0.1, 10: 0.02}
+    sketch = expected(spec, frequencies, 1_000_000)
     nodes = spec.kind.encode(np.arange(2_000))
     error = math.sqrt(sketch_variance(sketch))
-    assert np.sort(sketch.shares(nodes))[-20] > 10 * error
-    cleared, found, estimates = peeled(sketch, nodes, sketch.shares(nodes), error)
+    assert np.sort(sketch.frequencies(nodes))[-20] > 10 * error
+    cleared, found, estimates = peeled(sketch, nodes, sketch.frequencies(nodes), error)
     assert sorted(found.tolist()) == [7, 8, 9, 10]
-    assert {int(place): round(float(share), 2) for place, share in zip(found, estimates, strict=True)} == shares
-    assert np.abs(cleared.shares(nodes)).max() < 5 * error
+    assert {
+        int(place): round(float(frequency), 2) for place, frequency in zip(found, estimates, strict=True)
+    } == frequencies
+    assert np.abs(cleared.frequencies(nodes)).max() < 5 * error
 
 
 def test_peeling_finds_nothing_where_nothing_stands_out() -> None:
     spec = HashedGeometry(epsilon=Fraction(2), keys="integer:16", prime=7, dimension=3, rows=4, seed=2)
     sketch = spec.sketch(np.full(spec.cells, 50))
     nodes = spec.kind.encode(np.arange(100))
-    cleared, found, estimates = peeled(sketch, nodes, sketch.shares(nodes), 0.01)
+    cleared, found, estimates = peeled(sketch, nodes, sketch.frequencies(nodes), 0.01)
     assert (found.size, estimates.size) == (0, 0)
     assert np.array_equal(cleared.table, sketch.table)
 
@@ -195,8 +197,8 @@ def test_what_is_left_of_a_heavy_key_is_divided_by_the_noise_of_its_holders() ->
     p, r = float(spec.preference), float(spec.elsewhere)
     calmer = math.sqrt(1 + 0.5 * p * (1 - p) / (r * (1 - r)))
     assert calmer > 1.15
-    left = tempered(cleared, words, np.array([0.5])).shares(words)[0]
-    assert left == pytest.approx(cleared.shares(words)[0] / calmer, rel=1e-3)
+    left = tempered(cleared, words, np.array([0.5])).frequencies(words)[0]
+    assert left == pytest.approx(cleared.frequencies(words)[0] / calmer, rel=1e-3)
 
 
 def test_before_any_report_all_numbers_of_some_length_are_as_likely() -> None:
@@ -221,10 +223,10 @@ def test_a_share_is_confirmed_without_the_reports_of_another_key_in_the_same_buc
     buckets = spec.hash.buckets(spec.kind.encode(keys))[:, 0]
     heavy, rare = keys[0], keys[int(np.flatnonzero(buckets == buckets[0])[1])]
     sketch = spec.sketch(np.rint(10**6 * np.array([float(mass) for mass in spec.law(heavy).probabilities])).astype(int))
-    assert sketch.estimate([rare]).values[0] == pytest.approx(1, abs=0.01)
-    found = Found(spec.kind.encode([heavy, rare]), np.array([1.0, 0.0]), np.ones(2))
-    assert _confirmed(sketch, found, 1).values[0] == pytest.approx(0, abs=0.01)
-    assert _confirmed(sketch, found, 0).values[0] == pytest.approx(1, abs=0.01)
+    assert sketch.estimate([rare]).value[0] == pytest.approx(1, abs=0.01)
+    found = FoundAddresses(spec.kind.encode([heavy, rare]), np.array([1.0, 0.0]), np.ones(2))
+    assert _confirmed(sketch, found, 1).value[0] == pytest.approx(0, abs=0.01)
+    assert _confirmed(sketch, found, 0).value[0] == pytest.approx(1, abs=0.01)
 
 
 def test_shares_that_cannot_be_are_cut() -> None:
@@ -232,17 +234,19 @@ def test_shares_that_cannot_be_are_cut() -> None:
     assert possible(np.zeros(0)).size == 0
 
 
-def decoded(address: Address, levels: tuple[int, ...], shares: dict[bytes, float]) -> tuple[Sketch, ...]:
-    """The tables of all levels when everything is exactly as frequent as expected, for addresses with shares."""
-    addresses = np.array([np.frombuffer(name, dtype=np.uint32) for name in shares], dtype=np.uint32).reshape(-1, 2)
+def decoded(address: Address, levels: tuple[int, ...], frequencies: dict[bytes, float]) -> tuple[Sketch, ...]:
+    """The tables of all levels when everything is exactly as frequent as expected, for addresses with frequencies."""
+    addresses = np.array([np.frombuffer(name, dtype=np.uint32) for name in frequencies], dtype=np.uint32).reshape(-1, 2)
     sketches, people = [], 100_000
     for seed, length in enumerate(levels):
         kept = address.level_kind(length).to_text()
         level = HashedGeometry(epsilon=Fraction(3), keys=kept, prime=19, dimension=3, rows=12, seed=seed)
         p, r = float(level.preference), float(level.elsewhere)
         table = np.full((level.rows, level.geometry.points), people / level.rows * r)
-        for share, row in zip(shares.values(), level.hash.buckets(address.prefix(addresses, length)), strict=True):
-            table[np.arange(level.rows), row] += share * people / level.rows * (p - r)
+        for frequency, row in zip(
+            frequencies.values(), level.hash.buckets(address.prefix(addresses, length)), strict=True
+        ):
+            table[np.arange(level.rows), row] += frequency * people / level.rows * (p - r)
         in_row = np.full(level.rows, people // level.rows)
         sketches.append(Sketch(level, people, np.rint(table).astype(np.int64), in_row))
     return tuple(sketches)
@@ -251,11 +255,11 @@ def decoded(address: Address, levels: tuple[int, ...], shares: dict[bytes, float
 def test_the_search_reads_expected_reports_without_error() -> None:
     kind = IntegerKeys(26)
     address = address_of(kind, seed=9)
-    keys, shares = [3, 2**25 + 1, 2**26 - 1], [0.5, 0.3, 0.2]
+    keys, frequencies = [3, 2**25 + 1, 2**26 - 1], [0.5, 0.3, 0.2]
     names = [row.tobytes() for row in address.of(kind.encode(keys))]
-    found = search(address, (16, 26), decoded(address, (16, 26), dict(zip(names, shares, strict=True))))
+    found = search(address, (16, 26), decoded(address, (16, 26), dict(zip(names, frequencies, strict=True))))
     assert kind.decode(address.keys(found.addresses[:3])).tolist() == keys
-    assert found.shares[:3] == pytest.approx(shares, abs=0.01)
+    assert found.frequencies[:3] == pytest.approx(frequencies, abs=0.01)
     assert found.probabilities[3] < 0.5 < found.probabilities[2]
 
 
@@ -266,11 +270,11 @@ def test_heavy_keys_behind_one_root_do_not_hide_one_another(common: int) -> None
     first = 0b1011_0111_0010_1101_1010_0110_1110_010
     numbers = np.array([first, first ^ (1 << (30 - common)), 12345], dtype=np.uint64)
     words = np.stack([(numbers << np.uint64(1)).astype(np.uint32), np.zeros(3, dtype=np.uint32)], axis=1)
-    shares = [0.4, 0.3, 0.2]
+    frequencies = [0.4, 0.3, 0.2]
     names = [row.tobytes() for row in words]
-    found = search(address, levels, decoded(address, levels, dict(zip(names, shares, strict=True))))
+    found = search(address, levels, decoded(address, levels, dict(zip(names, frequencies, strict=True))))
     assert [row.tobytes() for row in found.addresses[:3]] == names
-    assert found.shares[:3] == pytest.approx(shares, abs=0.03)
+    assert found.frequencies[:3] == pytest.approx(frequencies, abs=0.03)
     assert found.probabilities[3] < 0.5 < found.probabilities[:3].min()
 
 
@@ -279,10 +283,10 @@ def test_keys_that_were_found_leave_nothing_behind() -> None:
     address = address_of(kind, seed=9)
     words = address.of(kind.encode([3, 4, 5]))
     sketches = decoded(address, levels, {row.tobytes(): 0.3 for row in words})
-    shares, cleared = _together(address, levels, sketches, words, np.array([0.9, 0.0, 0.1]))
-    assert shares == pytest.approx([0.3] * 3, abs=0.01)
+    frequencies, cleared = _together(address, levels, sketches, words, np.array([0.9, 0.0, 0.1]))
+    assert frequencies == pytest.approx([0.3] * 3, abs=0.01)
     for length, sketch in zip(levels, cleared, strict=True):
-        assert np.abs(sketch.shares(address.prefix(words, length))).max() < 0.01
+        assert np.abs(sketch.frequencies(address.prefix(words, length))).max() < 0.01
 
 
 def test_a_spec_with_steps_of_two_bytes_follows_few_texts() -> None:

@@ -29,7 +29,7 @@ EXTREMES = [Fraction(1, 1024), *EPSILONS, Fraction(20)]
 
 
 def hybrid(epsilon: Fraction, **chosen: Any) -> HybridMean:
-    return HybridMean(epsilon=epsilon, lower=Fraction(-1), upper=Fraction(1), **chosen)
+    return HybridMean(epsilon=epsilon, bounds=(-1, 1), **chosen)
 
 
 @pytest.mark.theorem("HybridMean.privacy", "ScalarMean.privacy")
@@ -45,7 +45,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
     assert exponential(Fraction(99, 100) * epsilon)[1] <= ratio <= exponential(epsilon)[0]
 
 
-@pytest.mark.theorem("HybridMean.privacy", "MeanRandomizer.privacy")
+@pytest.mark.theorem("HybridMean.privacy", "Randomizer.privacy")
 def test_the_audit_finds_the_guarantee_kept() -> None:
     verdict = audit(hybrid(Fraction(2), steps=6).mechanism())
     assert verdict.outcome.name == "KEPT"
@@ -69,7 +69,7 @@ def test_decoding_is_unbiased_and_no_value_has_a_larger_variance_than_stated(eps
     largest = Fraction(0)
     for i in range(0, 20 * steps + 1):
         value = -1 + Fraction(i, 10 * steps)
-        law, decoded = spec.law(value).probabilities, [2 * share - 1 for share in spec.decoded]
+        law, decoded = spec.law(value).probabilities, [2 * relative - 1 for relative in spec.decoded]
         assert sum(p * d for p, d in zip(law, decoded, strict=True)) == value
         variance = sum((p * d * d for p, d in zip(law, decoded, strict=True)), Fraction(0)) - value**2
         assert spec.variance(1, value) == float(variance)
@@ -97,7 +97,7 @@ def test_the_largest_variance_is_never_above_the_published_ones(first: int, last
     for number in range(first, last + 1):
         epsilon = Fraction(number, unit)
         spec = hybrid(epsilon)
-        bit = DuchiBit(epsilon=epsilon, lower=Fraction(-1), upper=Fraction(1))
+        bit = DuchiBit(epsilon=epsilon, bounds=(-1, 1))
         assert spec.worst <= bit.worst
         with precision(300):
             for published in _published(epsilon):

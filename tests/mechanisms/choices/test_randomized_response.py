@@ -35,7 +35,7 @@ def test_the_probabilities_are_those_of_the_theorem(epsilon: float, categories: 
 def test_the_variances_are_those_of_the_theorem() -> None:
     mechanism = dp.RandomizedResponse(truth=0.75, categories=2)
     assert mechanism.variance(1000) == pytest.approx(3 / 4000)
-    sampled = mechanism.variance(1000, target=dp.Target.POPULATION, fraction=0.3)
+    sampled = mechanism.variance(1000, target=dp.Target.POPULATION, frequency=0.3)
     assert sampled == pytest.approx(3 / 4000 + 0.3 * 0.7 / 1000)
 
 
@@ -46,7 +46,7 @@ def test_the_estimate_is_unbiased_with_the_stated_variance(categories: int, roun
     people, repeats = 500, rounds(sample=500, full=10_000)
     table = (np.arange(people) < 150).astype(np.int64)
     values = [mechanism.estimate(mechanism(table), category=1).value for _ in range(repeats)]
-    expected = mechanism.variance(people, fraction=0.3)
+    expected = mechanism.variance(people, frequency=0.3)
     # the mean of so many is nearly normal, their variance nearly a chi-square over its degrees: 1e-9 either way
     assert abs(np.mean(values) - 0.3) < 6.2 * math.sqrt(expected / repeats)
     assert np.var(values) == pytest.approx(expected, rel=7 * math.sqrt(2 / repeats))

@@ -98,7 +98,7 @@ def discrete_laplaces(random: Random) -> Case:
     count = repetitions(random) if shift == 1 else repetitions(random, 200)
     scale = max(0.2, shift * math.sqrt(count) / log_uniform(random, 1e-2, 12))
     curve = pure(1 / Fraction(scale), count) if shift == 1 else curve_of(discrete_laplace(scale, shift, count))
-    loss = privacy.discrete_laplace_loss(scale, shift=shift) * count
+    loss = privacy.discrete_laplace_loss(scale, sensitivity=shift) * count
     return Case(f"integer Laplace {scale} shift {shift} x {count}", loss, curve, curve)
 
 
@@ -108,7 +108,7 @@ def discrete_gaussians(random: Random) -> Case:
     sigma = log_uniform(random, 0.4, 4)
     atoms, lost = discrete_gaussian(sigma, shift, count)
     curve = curve_of([(p, q) for p, q in atoms if p > 1e-130], lost=lost + 1e-125)
-    loss = privacy.discrete_gaussian_loss(sigma, shift=shift) * count
+    loss = privacy.discrete_gaussian_loss(sigma, sensitivity=shift) * count
     return Case(f"integer Gaussian {sigma} shift {shift} x {count}", loss, curve, curve)
 
 

@@ -32,9 +32,9 @@ def _whole(kind: str, **parameters: float) -> PrivacyLoss:
         case "laplace", {"scale": scale}:
             return privacy.laplace_loss(scale)
         case "discrete_gaussian", {"scale": scale}:
-            return privacy.discrete_gaussian_loss(scale, shift=int(parameters.get("shift", 1)))
+            return privacy.discrete_gaussian_loss(scale, sensitivity=int(parameters.get("shift", 1)))
         case "discrete_laplace", {"scale": scale}:
-            return privacy.discrete_laplace_loss(scale, shift=int(parameters.get("shift", 1)))
+            return privacy.discrete_laplace_loss(scale, sensitivity=int(parameters.get("shift", 1)))
         case "response", {"epsilon": epsilon, "categories": categories}:
             return privacy.randomized_response_loss(epsilon, categories=int(categories))
         case "guarantee", {"epsilon": epsilon}:

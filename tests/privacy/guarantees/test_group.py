@@ -116,7 +116,7 @@ def test_the_group_delta_is_capped_and_survives_a_huge_epsilon():
 def test_sizes_that_are_no_counts_are_refused(size):
     with pytest.raises(ParameterError) as caught:
         group_privacy(PureDP(1), size)
-    assert caught.value.parameter == "size"
+    assert caught.value.parameter == "group_size"
 
 
 def test_the_relation_is_kept_and_two_steps_make_a_change():

@@ -36,7 +36,7 @@ from discreet.privacy import (
     table_loss,
 )
 from discreet.privacy.accounting import clear_caches
-from discreet.privacy.accounting.directed import least_rho
+from discreet.privacy.accounting.directed_loss import least_rho
 from tests.privacy.reference import at_most, ball, hockey_stick, law, product
 
 ADD_REMOVE, CHANGE_ONE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
@@ -44,7 +44,7 @@ KINDS = [
     gaussian_loss(2),
     laplace_loss(3),
     discrete_gaussian_loss(4),
-    discrete_laplace_loss(3, shift=2),
+    discrete_laplace_loss(3, sensitivity=2),
     randomized_response_loss(0.4),
     randomized_response_loss(0.4, categories=5),
     bounded_range_loss(0.3),

@@ -36,12 +36,13 @@ from discreet.privacy import (
     subsample,
     table_loss,
 )
-from discreet.privacy.accounting.directed import clear_caches
-from discreet.privacy.records.kinds import SHAPES, Kind
-from discreet.privacy.records.record import ReleaseRecord, record, records_from_json, records_to_json, replay
+from discreet.privacy.accounting.directed_loss import clear_caches
+from discreet.privacy.records.kinds import SHAPES, ReleaseKind
+from discreet.privacy.records.record import ReleaseRecord, records_from_json, records_to_json, replay
 
+record = ReleaseRecord.of
 PEOPLE = {"relation": Relation.ADD_REMOVE, "unit": "patient"}
-STEP = record("gaussian", sigma=1, sampler="poisson", rate=0.01, count=10_000, **PEOPLE)
+STEP = record("gaussian", scale=1, sampler="poisson", rate=0.01, count=10_000, **PEOPLE)
 
 scales = st.floats(5.0, 500.0) | st.fractions(5, 500, max_denominator=1000) | st.integers(5, 500)
 small = st.floats(1e-3, 0.2) | st.fractions(Fraction(1, 1000), Fraction(1, 5), max_denominator=10_000)
@@ -56,9 +57,9 @@ def chance_rows(draw: st.DrawFn) -> dict[str, object]:
 
 
 parameters = st.one_of(
-    st.tuples(st.just("gaussian"), st.fixed_dictionaries({"sigma": scales}, optional={"sensitivity": small})),
+    st.tuples(st.just("gaussian"), st.fixed_dictionaries({"scale": scales}, optional={"sensitivity": small})),
     st.tuples(st.just("laplace"), st.fixed_dictionaries({"scale": scales})),
-    st.tuples(st.just("discrete gaussian"), st.fixed_dictionaries({"sigma": st.integers(5, 40)})),
+    st.tuples(st.just("discrete gaussian"), st.fixed_dictionaries({"scale": st.integers(5, 40)})),
     st.tuples(st.just("discrete laplace"), st.fixed_dictionaries({"scale": st.integers(5, 40)})),
     st.tuples(
         st.just("randomized response"), st.fixed_dictionaries({"epsilon": small, "categories": st.integers(2, 9)})
@@ -138,7 +139,7 @@ def bits(found: Enclosure) -> list[str]:
 
 
 LEDGER = [
-    record("gaussian", sigma=Fraction(200, 3), count=100, **PEOPLE),
+    record("gaussian", scale=Fraction(200, 3), count=100, **PEOPLE),
     record("laplace", scale=30.1, count=50, **PEOPLE),
     record("randomized response", epsilon=0.05, categories=4, **PEOPLE),
     record("approx", epsilon=0.1, delta=1e-9, **PEOPLE),
@@ -169,9 +170,9 @@ def test_replay_in_a_fresh_interpreter_reproduces_the_total_to_the_bit(ledger):
 @pytest.mark.parametrize(
     ("made", "expected"),
     [
-        (record("gaussian", sigma=0.7, sensitivity=3, **PEOPLE), gaussian_loss(0.7, sensitivity=3)),
+        (record("gaussian", scale=0.7, sensitivity=3, **PEOPLE), gaussian_loss(0.7, sensitivity=3)),
         (record("laplace", scale=0.7, sensitivity=0.1, **PEOPLE), laplace_loss(0.7, sensitivity=0.1)),
-        (record("discrete gaussian", sigma=7, shift=2, **PEOPLE), discrete_gaussian_loss(7, shift=2)),
+        (record("discrete gaussian", scale=7, sensitivity=2, **PEOPLE), discrete_gaussian_loss(7, sensitivity=2)),
         (record("discrete_laplace", scale=7, **PEOPLE), discrete_laplace_loss(7)),
         (record("randomized response", epsilon=0.3, **PEOPLE), randomized_response_loss(0.3)),
         (record("bounded range", epsilon=0.3, **PEOPLE), bounded_range_loss(0.3)),
@@ -196,14 +197,14 @@ def test_every_kind_costs_what_its_public_constructor_says(made, expected):
 
 
 def test_every_kind_is_priced():
-    assert set(SHAPES) == set(Kind)
+    assert set(SHAPES) == set(ReleaseKind)
 
 
 def test_samplers_and_counts_are_part_of_the_price():
     expected = subsample(gaussian_loss(1, relation=Relation.ADD_REMOVE), rate=0.01) * 10_000
     assert STEP.loss == expected
     fixed = record(
-        "gaussian", sigma=1, relation="change one", unit="patient", sampler=Sampler.FIXED_SIZE, rate=0.5, count=2
+        "gaussian", scale=1, relation="change one", unit="patient", sampler=Sampler.FIXED_SIZE, rate=0.5, count=2
     )
     assert fixed.loss.samplers == (Sampler.FIXED_SIZE,)
     assert fixed.loss.releases == 2
@@ -212,8 +213,8 @@ def test_samplers_and_counts_are_part_of_the_price():
 def test_the_canonical_text_has_sorted_keys_exact_numbers_and_a_digest():
     text = STEP.to_json()
     assert text == (
-        '{"count":10000,"format":1,"kind":"gaussian","library":"' + __version__ + '",'
-        '"parameters":{"sensitivity":1,"sigma":1},"rate":"5764607523034235/576460752303423488",'
+        '{"count":10000,"format":2,"kind":"gaussian","library":"' + __version__ + '",'
+        '"parameters":{"scale":1,"sensitivity":1},"rate":"5764607523034235/576460752303423488",'
         '"relation":"add/remove","sampler":"poisson","unit":"patient"}'
     )
     assert Fraction(5764607523034235, 576460752303423488) == Fraction(0.01)
@@ -224,8 +225,8 @@ def test_the_canonical_text_has_sorted_keys_exact_numbers_and_a_digest():
 
 
 def test_fractions_are_read_in_any_terms_and_written_in_lowest():
-    text = STEP.to_json().replace('"sigma":1', '"sigma":"4/6"')
-    assert '"sigma":"2/3"' in ReleaseRecord.from_json(text).to_json()
+    text = STEP.to_json().replace('"scale":1', '"scale":"4/6"')
+    assert '"scale":"2/3"' in ReleaseRecord.from_json(text).to_json()
 
 
 def test_a_record_is_frozen_hashable_and_prints_the_call_that_makes_it():
@@ -233,11 +234,11 @@ def test_a_record_is_frozen_hashable_and_prints_the_call_that_makes_it():
         STEP.count = 1
     assert len({STEP, ReleaseRecord.from_json(STEP.to_json())}) == 1
     assert repr(STEP) == (
-        "record('gaussian', sensitivity=1, sigma=1, relation='add/remove', unit='patient', sampler='poisson', "
-        "rate=0.01, count=10000)"
+        "ReleaseRecord.of('gaussian', scale=1, sensitivity=1, relation='add/remove', unit='patient', "
+        "sampler='poisson', rate=0.01, count=10000)"
     )
     for one in LEDGER:
-        assert eval(repr(one), {"record": record, "Fraction": Fraction}) == one  # noqa: S307 (our own text)
+        assert eval(repr(one), {"ReleaseRecord": ReleaseRecord, "Fraction": Fraction}) == one  # noqa: S307 (our own text)
 
 
 def test_the_writer_of_a_record_stays_in_it():
@@ -289,9 +290,9 @@ def changed(**fields: object) -> str:
         ({"unit": '"\\ud800"'}, "printable"),
         ({"unit": '"' + "x" * 10_000 + '"'}, "at most 200"),
         ({"library": "1"}, "library must be a string"),
-        ({"format": "2"}, "format 1"),
+        ({"format": "1"}, "format 2"),
         ({"format": "true"}, "format must be a whole number"),
-        ({"format": '"1"'}, "format must be a whole number"),
+        ({"format": '"2"'}, "format must be a whole number"),
         ({"count": "0"}, "count must be at least 1"),
         ({"count": "-3"}, "count must be at least 1"),
         ({"count": "true"}, "count must be a whole number"),
@@ -319,17 +320,17 @@ def changed(**fields: object) -> str:
         ({"sampler": '"' + "y" * 10_000 + '"'}, "10000 characters"),
         ({"relation": '"swap"'}, "relation must be one of"),
         ({"relation": "{}"}, "relation must be one of"),
-        ({"parameters": "{}"}, "'sigma' is missing"),
+        ({"parameters": "{}"}, "'scale' is missing"),
         ({"parameters": "[]"}, "a JSON object is needed"),
-        ({"parameters": '{"sigma":1}'}, "'sensitivity' is missing"),
-        ({"parameters": '{"sigma":0,"sensitivity":1}'}, "sigma must be greater than 0"),
-        ({"parameters": '{"sigma":-1,"sensitivity":1}'}, "sigma must be greater than 0"),
-        ({"parameters": '{"sigma":true,"sensitivity":1}'}, "sigma must be an integer or a fraction"),
-        ({"parameters": '{"sigma":[1],"sensitivity":1}'}, "sigma must be"),
-        ({"parameters": '{"sigma":null,"sensitivity":1}'}, "sigma must be an integer or a fraction"),
-        ({"parameters": '{"sigma":1,"sensitivity":1,"seed":1}'}, "'seed' is unknown"),
-        ({"parameters": '{"sigma":1,"sigma":2,"sensitivity":1}'}, "'sigma' is written twice"),
-        ({"parameters": '{"sigma":{"a":[{}]},"sensitivity":1}'}, "sigma must be an integer or a fraction"),
+        ({"parameters": '{"scale":1}'}, "'sensitivity' is missing"),
+        ({"parameters": '{"scale":0,"sensitivity":1}'}, "scale must be greater than 0"),
+        ({"parameters": '{"scale":-1,"sensitivity":1}'}, "scale must be greater than 0"),
+        ({"parameters": '{"scale":true,"sensitivity":1}'}, "scale must be an integer or a fraction"),
+        ({"parameters": '{"scale":[1],"sensitivity":1}'}, "scale must be"),
+        ({"parameters": '{"scale":null,"sensitivity":1}'}, "scale must be an integer or a fraction"),
+        ({"parameters": '{"scale":1,"sensitivity":1,"seed":1}'}, "'seed' is unknown"),
+        ({"parameters": '{"scale":1,"scale":2,"sensitivity":1}'}, "'scale' is written twice"),
+        ({"parameters": '{"scale":{"a":[{}]},"sensitivity":1}'}, "scale must be an integer or a fraction"),
     ],
 )
 def test_what_is_not_fully_understood_is_refused_with_what_to_change(fields, words):
@@ -396,7 +397,7 @@ def test_a_number_that_could_not_be_read_back_is_refused_when_the_record_is_made
         with pytest.raises(ParameterError, match="epsilon is a fraction of more than 6000 bits"):
             record("pure", epsilon=Fraction(numerator, denominator), **PEOPLE)
     with pytest.raises(ParameterError, match="rate is a fraction of more than 6000 bits"):
-        record("gaussian", sigma=1, sampler="poisson", rate=Fraction(1, 2**6000), **PEOPLE)
+        record("gaussian", scale=1, sampler="poisson", rate=Fraction(1, 2**6000), **PEOPLE)
 
 
 @pytest.mark.parametrize("number", [5e-324, 2.2250738585072014e-308, 1.7976931348623157e308, 0.1])
@@ -413,7 +414,7 @@ def test_more_releases_than_have_a_price_are_no_record():
 
 @pytest.mark.parametrize("row", [{Fraction(1, 4), Fraction(3, 4)}, frozenset({1}), {1: 0}])
 def test_chances_in_no_order_are_no_row(row):
-    with pytest.raises(ParameterError, match="with_person is a row of chances"):
+    with pytest.raises(ParameterError, match="with_person must be a row of chances"):
         record("table", with_person=row, without_person=[0.5, 0.5], **PEOPLE)
 
 
@@ -426,9 +427,9 @@ def test_the_unit_and_the_relation_are_never_guessed():
 
 def test_a_sample_without_a_price_is_no_record():
     with pytest.raises(RelationMismatch, match="add/remove"):
-        record("gaussian", sigma=1, relation="change one", unit="patient", sampler="poisson", rate=0.1)
+        record("gaussian", scale=1, relation="change one", unit="patient", sampler="poisson", rate=0.1)
     with pytest.raises(RelationMismatch, match="State it on the sensitivity"):
-        record("gaussian", sigma=1, relation="unstated", unit="patient", sampler="poisson", rate=0.1)
+        record("gaussian", scale=1, relation="unstated", unit="patient", sampler="poisson", rate=0.1)
     with pytest.raises(NoSoundConversion):
         record("zcdp", rho=1, sampler="poisson", rate=0.1, **PEOPLE)
 
@@ -456,7 +457,7 @@ def test_replay_of_nothing_or_of_something_else_is_refused():
         replay([PureDP(1).loss])
 
 
-@pytest.mark.parametrize("bad", [[1], (("sigma",),), (("sigma", 1), ("sigma", 2)), 7, None])
+@pytest.mark.parametrize("bad", [[1], (("scale",),), (("scale", 1), ("scale", 2)), 7, None])
 def test_parameters_of_another_shape_are_refused(bad):
     with pytest.raises(ParameterError, match="pairs of a name and a value"):
-        ReleaseRecord(kind=Kind.GAUSSIAN, parameters=bad, relation=Relation.UNSTATED, unit="patient")
+        ReleaseRecord(kind=ReleaseKind.GAUSSIAN, parameters=bad, relation=Relation.UNSTATED, unit="patient")

@@ -18,12 +18,13 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import DiscreetError, InputError
+from discreet.frames import Type
+from discreet.frames.cells import fitted
+from discreet.frames.declared import typed
+from discreet.frames.frame import Frame
 from discreet.privacy import PureDP
 from discreet.query import Session
-from discreet.query.expression.expression import Type
-from discreet.query.frames.cells import SAFE, fitted
-from discreet.query.frames.columns import columns_of
-from discreet.query.frames.tables import TYPE_OF_KIND, frame_table
+from discreet.query.frame_table import TYPE_OF_KIND, frame_table
 
 EAST = timezone(timedelta(hours=5))
 ODD = [
@@ -131,7 +132,7 @@ def test_neighbors_without_a_declared_type_are_told_apart_by_the_kind_of_the_col
         if any(frame is None for frame in pair):
             continue
         for frame in pair:
-            kind = columns_of("t", frame)["x"].kind
+            kind = Frame.read(frame).column("x").kind
             shown = told(frame, {})
             assert known.setdefault(TYPE_OF_KIND.get(kind), shown) == shown
         compared += 1
@@ -332,7 +333,7 @@ def test_a_column_is_read_at_once_as_it_is_read_cell_by_cell(array, wanted):
         plain = [None if count is None else np.datetime64(count, unit) for count in counts]
     else:
         plain = array.to_pylist()
-    read = columns_of("t", pa.table({"x": array}))["x"].read(wanted, SAFE)
+    read = typed(Frame.read(pa.table({"x": array})).column("x"), wanted)
     counted = {Type.DATE: pa.int32(), Type.TIMESTAMP: pa.int64()}.get(wanted)
     found = (read if counted is None else read.view(counted)).to_pylist()
     assert [repr(one) for one in found] == [repr(one) for one in fitted(plain, wanted)]

@@ -15,7 +15,7 @@ from pyarrow import parquet
 from discreet.errors import DiscreetError, InputError, ParameterError, PolicyError, QueryFailed, UnsupportedSQL
 from discreet.privacy import ApproxDP, PureDP, Relation
 from discreet.query import Session
-from discreet.query.pricing.price import stated
+from discreet.query.pricing.price import read_price
 from discreet.statistics.ranks.interval import RankInterval
 
 REGIONS = {"k": {"values": ["a", "b"]}, "x": {"min": 0, "max": 10}}
@@ -50,7 +50,7 @@ def people(count, **columns):
 
 def sums(asked, sql, **options):
     """The exact sums that would get noise, by key, in rows."""
-    made = asked._desk.priced(sql, stated(epsilon=1), **options)
+    made = asked._charging.priced(sql, read_price(epsilon=1), **options)
     found = asked.engine.run(made.request())
     unit = made.measures[0].bounding.unit
     return {key: Fraction(int(one), unit) for key, one in zip(found.keys, found.cells[0], strict=True)}
@@ -269,8 +269,10 @@ def test_a_watch_keeps_its_threshold():
 def test_keys_have_no_time_zone():
     frame = people(10, at=[datetime(2026, 1, 1)] * 10)
     with pytest.raises(ParameterError):
-        session(frame)._desk.priced(
-            "SELECT at, COUNT(*) AS n FROM t GROUP BY at", stated(epsilon=1), keys={"at": ["2026-01-01T00:00:00+02:00"]}
+        session(frame)._charging.priced(
+            "SELECT at, COUNT(*) AS n FROM t GROUP BY at",
+            read_price(epsilon=1),
+            keys={"at": ["2026-01-01T00:00:00+02:00"]},
         )
 
 
@@ -278,7 +280,9 @@ def test_keys_have_no_time_zone():
 def test_an_answer_is_not_handed_out_under_another_declaration_of_the_unit():
     frame = people(100).assign(household=0)
     sql = "SELECT COUNT(*) AS n FROM t"
-    digests = [session(frame, unit=unit)._desk.priced(sql, stated(epsilon=1)).digest for unit in ("uid", "household")]
+    digests = [
+        session(frame, unit=unit)._charging.priced(sql, read_price(epsilon=1)).digest for unit in ("uid", "household")
+    ]
     assert digests[0] != digests[1]
 
 
@@ -293,15 +297,15 @@ def test_a_key_that_no_text_can_be_is_refused_before_the_charge(key):
 
 def test_an_integer_key_has_64_bits():
     with pytest.raises(ParameterError):
-        session(people(10), columns={"x": {"type": "integer"}})._desk.priced(
-            "SELECT x, COUNT(*) AS n FROM t GROUP BY x", stated(epsilon=1), keys={"x": [2**70]}
+        session(people(10), columns={"x": {"type": "integer"}})._charging.priced(
+            "SELECT x, COUNT(*) AS n FROM t GROUP BY x", read_price(epsilon=1), keys={"x": [2**70]}
         )
 
 
 def test_a_real_key_is_a_float():
     with pytest.raises(ParameterError):
-        session(people(10, y=[0.5] * 10))._desk.priced(
-            "SELECT y, COUNT(*) AS n FROM t GROUP BY y", stated(epsilon=1), keys={"y": [10**400]}
+        session(people(10, y=[0.5] * 10))._charging.priced(
+            "SELECT y, COUNT(*) AS n FROM t GROUP BY y", read_price(epsilon=1), keys={"y": [10**400]}
         )
 
 
@@ -410,9 +414,9 @@ def test_a_row_that_is_linked_twice_with_one_unit_is_one_row(tmp_path):
 @pytest.mark.parametrize("keys", [None, ["a", "b"]])
 def test_a_column_may_stand_twice_in_one_call(call, keys):
     asked = session(people(10), columns={"x": {"min": 0, "max": 10}}, budget=ApproxDP(1000, 0.1))
-    made = asked._desk.priced(
+    made = asked._charging.priced(
         f"SELECT k, SUM({call}) AS s, COUNT(DISTINCT uid) AS n FROM t GROUP BY k",  # noqa: S608
-        stated(epsilon=1, delta=1e-6),
+        read_price(epsilon=1, delta=1e-6),
         keys=None if keys is None else {"k": keys},
     )
     found = asked.engine.run(made.request())

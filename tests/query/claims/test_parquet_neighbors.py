@@ -12,9 +12,9 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import DiscreetError, PolicyError
+from discreet.frames import Type
 from discreet.query import Session
 from discreet.query.engines.duckdb.source import parquet_select
-from discreet.query.expression.expression import Type
 from discreet.query.policy.declarations import ColumnPolicy
 
 POLICY = """

@@ -12,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, PureDP
 from discreet.query import Session
-from discreet.query.expression.expression import Apply, Literal, Operation, Type
+from discreet.query.expression.expression import Apply, Literal, Operation
 from discreet.query.expression.typing_rules import apply, column, literal
-from discreet.query.plan.canonical import canonical
-from discreet.query.plan.query_plan import Asked, MeasureKind
+from discreet.query.plan.canonical_form import canonical
+from discreet.query.plan.query_plan import Aggregate, MeasureKind
 from tests.query import expressions, oracle
 from tests.query.small_tables import query_for
 
@@ -185,11 +186,11 @@ ATOMS = [
 
 
 def text_of(condition):
-    return canonical(query_for(Asked("n", MeasureKind.COUNT_VALUES, condition, None)))
+    return canonical(query_for(Aggregate("n", MeasureKind.COUNT_VALUES, condition, None)))
 
 
 def kept_text(condition):
-    return canonical(query_for(Asked("n", MeasureKind.COUNT_ROWS, None, None), condition=condition))
+    return canonical(query_for(Aggregate("n", MeasureKind.COUNT_ROWS, None, None), condition=condition))
 
 
 def truths(condition):

@@ -12,9 +12,9 @@ from pyarrow import parquet
 from discreet.display import Rounding
 from discreet.errors import DiscreetError, PolicyError, QueryFailed
 from discreet.privacy import ApproxDP, PureDP
-from discreet.privacy.guarantees.in_words import in_words
+from discreet.privacy.guarantees.wording import in_words
 from discreet.query import Session
-from discreet.query.pricing.price import stated
+from discreet.query.pricing.price import read_price
 
 POLICY = """[data]
 source = "data"
@@ -62,7 +62,7 @@ def test_quantiles_that_are_released_in_other_bundles_are_another_release(first,
     def digest(arguments):
         asked = [f"QUANTILE({one}, 0.{place}) AS a{place}" for place, one in enumerate(arguments, 1)]
         sql = f"SELECT {', '.join(asked)} FROM (SELECT x AS p, x AS q, x AS r FROM t) AS s"  # noqa: S608
-        return session()._desk.priced(sql, stated(epsilon=1)).digest
+        return session()._charging.priced(sql, read_price(epsilon=1)).digest
 
     assert digest(first) != digest(second)
 
@@ -91,7 +91,7 @@ def test_an_answer_is_not_handed_out_under_another_unit_of_the_linked_table(tmp_
         policy = f'[tables.t]\nunit = "who -> people.id"\nrows = 1\n[tables.people]\nunit = "{unit}"\nrows = 1\n'
         files = {"people.parquet": people, "t.parquet": pa.table({"who": [1, 2]})}
         with opened(tmp_path / unit, policy, files) as asked:
-            digests.add(asked._desk.priced("SELECT COUNT(*) AS n FROM t", stated(epsilon=1)).digest)
+            digests.add(asked._charging.priced("SELECT COUNT(*) AS n FROM t", read_price(epsilon=1)).digest)
     assert len(digests) == 2
 
 
@@ -139,7 +139,7 @@ def test_ten_grants_of_a_tenth_fit_into_one():
 # tried: an engine that failed is still asked for rows
 def test_an_engine_that_failed_is_not_asked_for_rows():
     asked = session()
-    asked._desk._failed = True
+    asked._charging._failed = True
     with pytest.raises(DiscreetError):
         granted(asked, PureDP(1))
     assert asked.budget.spent.epsilon == 0
@@ -175,4 +175,4 @@ def test_after_a_bounded_table_that_failed_the_session_does_what_it_said(monkeyp
 def test_an_error_that_one_aggregate_keeps_anyway_can_be_bought_for_the_others():
     asked = session()
     alone = asked.explain("SELECT COUNT(*) AS n FROM t", error=150).fits
-    assert 0 < asked.explain("SELECT COUNT(*) AS n, AVG(x) AS a FROM t", error=150, people=100).fits <= alone
+    assert 0 < asked.explain("SELECT COUNT(*) AS n, AVG(x) AS a FROM t", error=150, rows_expected=100).fits <= alone

@@ -14,10 +14,10 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from discreet.frames import Type
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
-from discreet.query.plan.query_plan import Filter, Key, Project, PublicJoin, Rows, Scan
+from discreet.query.plan.query_plan import FilterRows, Key, Project, PublicJoin, RowSource, Scan
 from discreet.query.plan.request import (
     WEIGHT,
     Cell,
@@ -27,9 +27,9 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
-    Request,
     RowWeights,
     Steps,
+    SumRequest,
     Sums,
     Units,
 )
@@ -102,8 +102,8 @@ class Case:
         for engine in self.engines:
             engine.close()
 
-    def check(self, source: Rows, keys: tuple[Key, ...], form: Form) -> None:
-        request = Request(source, keys, form, cells_of(self.source, form))
+    def check(self, source: RowSource, keys: tuple[Key, ...], form: Form) -> None:
+        request = SumRequest(source, keys, form, cells_of(self.source, form))
         answers = [engine.run(request) for engine in self.engines]
         expected = [reference.run(request) for reference in self.references]
         for index, cell in enumerate(request.cells):
@@ -112,7 +112,7 @@ class Case:
             weighted = not isinstance(cell, Units)
             assert_within(form, difference(one, two), largest(cell), weighted=weighted, copies=1 + self.change)
 
-    def check_histogram(self, source: Rows, keys: tuple[Key, ...], form: Form) -> None:
+    def check_histogram(self, source: RowSource, keys: tuple[Key, ...], form: Form) -> None:
         request = HistogramRequest(source, keys, form, column("x", Type.REAL), scale_of(self.source))
         answers = [engine.histogram(request) for engine in self.engines]
         for answer, reference in zip(answers, self.references, strict=True):
@@ -129,12 +129,12 @@ class Case:
                 totals[key] = totals.get(key, 0) + abs(value)
             assert_within(form, totals, 1, copies=1 + self.change)
 
-    def check_bounded(self, source: Rows, keys: tuple[Key, ...]) -> None:
+    def check_bounded(self, source: RowSource, keys: tuple[Key, ...]) -> None:
         rows = self.source.choice([1, 2, 5])
         cells = cells_of(self.source, RowWeights(1))
         handles = [engine.bound("events", rows) for engine in self.engines]
         assert handles[0] == handles[1]
-        request = Request(source, keys, EachRow(), cells, handles[0])
+        request = SumRequest(source, keys, EachRow(), cells, handles[0])
         answers = [engine.run(request) for engine in self.engines]
         for index, cell in enumerate(cells):
             change = difference(*(by_key(answer, index) for answer in answers))
@@ -184,16 +184,16 @@ def test_the_cases_reach_every_kind_of_rows_and_form() -> None:
         source = random.Random(seed)
         rows, _ = rows_of(source, 3)
         while not isinstance(rows, Scan):
-            assert isinstance(rows, Filter | Project | PublicJoin)
+            assert isinstance(rows, FilterRows | Project | PublicJoin)
             seen.add(type(rows))
             rows = rows.source
         form = form_of(source, by_row=seed % 4 == 0)
         seen.add(type(form))
         case = Case(seed, links=0, by_row=seed % 4 == 0, rows=30, change=False)
         keys = keys_of(case.source, 1, False)
-        request = Request(Scan("events"), keys, form, (One(),))
+        request = SumRequest(Scan("events"), keys, form, (One(),))
         policy = case.world.policy
         sums = [by_key(ReferenceEngine(policy, case.world.read(tables)).run(request), 0) for tables in case.pair]
         moved += any(difference(*sums).values())
-    assert {Filter, Project, PublicJoin, EachRow, RowWeights, NormWeights, Groups} <= seen
+    assert {FilterRows, Project, PublicJoin, EachRow, RowWeights, NormWeights, Groups} <= seen
     assert moved > 60

@@ -13,9 +13,10 @@ import duckdb
 import pytest
 
 from discreet.errors import UnsupportedSQL
+from discreet.frames import Type
 from discreet.query.engines.duckdb.expressions import LONGEST_STATEMENT, render
 from discreet.query.engines.duckdb.text import quoted
-from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation, Type
+from discreet.query.expression.expression import Apply, Column, Expression, Literal, Operation
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.conftest import Rounds
 from tests.query import oracle

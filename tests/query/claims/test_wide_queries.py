@@ -17,7 +17,7 @@ from discreet.laws.noise import noise
 from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.truncated_laplace import TruncatedLaplace
-from discreet.query.plan.canonical import written
+from discreet.query.plan.canonical_form import written
 from discreet.query.reading.query import read_query
 
 COLUMNS, ROWS = 300, 50

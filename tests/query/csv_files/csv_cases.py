@@ -13,16 +13,16 @@ from typing import Any
 
 from discreet.ledger import MemoryLedger
 from discreet.query import Session
-from discreet.query.csv_files.copies import Table, temporary_copy
+from discreet.query.csv_files.copies import CsvTable, temporary_copy
 from discreet.query.csv_files.reader import UnreadableFile
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.source import csv_select
-from discreet.query.plan.request import Request
+from discreet.query.plan.request import SumRequest
 from discreet.query.policy import terms_of
 from discreet.query.policy.csv_format import CsvFormat
 from discreet.query.policy.declarations import Policy, Source, SourceKind
 from discreet.query.policy.file import read_policy
-from discreet.query.pricing.price import stated
+from discreet.query.pricing.price import read_price
 from discreet.query.session.opening import with_source
 
 POLICY = """[data]
@@ -93,9 +93,9 @@ class Prices:
         policy, engine = with_source(read_policy(path))
         self.policy: Policy = replace(policy, ledger=None)
         session = Session(self.policy, analyst="ana", engine=engine, ledger=MemoryLedger(terms_of(self.policy)))
-        self.asked: dict[tuple[str, str], tuple[Request, int]] = {}
+        self.asked: dict[tuple[str, str], tuple[SumRequest, int]] = {}
         for name, sql in product(self.names, (COUNT, PEOPLE, SUM)):
-            made = session._desk.priced(sql.replace("FROM t", f"FROM {name}"), stated(epsilon=1))
+            made = session._charging.priced(sql.replace("FROM t", f"FROM {name}"), read_price(epsilon=1))
             (measure,) = made.measures
             self.asked[name, sql] = made.request(), measure.bounding.total * measure.norms.one
         session.close()
@@ -115,7 +115,7 @@ class Prices:
 
 def read_alone(path: Path, form: CsvFormat, connection: Any) -> list[tuple[str | None, ...]] | None:
     """Return the rows of a file as the engine's view has them, None where the file is refused."""
-    table = Table("t", (path,), form, "1", path.parent)
+    table = CsvTable("t", (path,), form, "1", path.parent)
     try:
         copy = temporary_copy(path.parent, table)
     except UnreadableFile:

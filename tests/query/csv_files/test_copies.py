@@ -15,7 +15,7 @@ import pytest
 
 from discreet.errors import PolicyError
 from discreet.query.csv_files import conversion, copies
-from discreet.query.csv_files.copies import Table, current_copy, ledger_folder
+from discreet.query.csv_files.copies import CsvTable, current_copy, ledger_folder
 from discreet.query.csv_files.reader import header_of
 from discreet.query.csv_files.sources import convert_source
 from discreet.query.policy.csv_format import CsvFormat
@@ -262,8 +262,8 @@ def test_notes_stay_small_and_forget_no_version(tmp_path: Path, monkeypatch: pyt
     source, folder = tmp_path / "t.csv", ledger_folder(tmp_path / "ledger.sqlite")
     source.write_bytes(SMALL)
 
-    def table(version: str) -> Table:
-        return Table("t", (source,) * 50, CsvFormat(), version, tmp_path)
+    def table(version: str) -> CsvTable:
+        return CsvTable("t", (source,) * 50, CsvFormat(), version, tmp_path)
 
     for version in ("a" * 500, "b", "c", "b"):
         current_copy(folder, table(version)).release()
@@ -331,11 +331,11 @@ KILLED = textwrap.dedent(
     from pathlib import Path
     import pyarrow.compute, pyarrow.parquet  # before the fork, once for all children
     from discreet.query.csv_files import conversion, copies
-    from discreet.query.csv_files.copies import Table, convert_anew, ledger_folder
+    from discreet.query.csv_files.copies import CsvTable, convert_anew, ledger_folder
     from discreet.query.policy.csv_format import CsvFormat
 
     folder, conversion._BATCH = ledger_folder(Path(sys.argv[1])), 1000
-    table = Table("t", (Path(sys.argv[2]),), CsvFormat(), sys.argv[3], Path(sys.argv[2]).parent)
+    table = CsvTable("t", (Path(sys.argv[2]),), CsvFormat(), sys.argv[3], Path(sys.argv[2]).parent)
     left = 0
 
     def counted(call):
@@ -369,7 +369,7 @@ def test_a_conversion_killed_at_any_step_leaves_the_old_copy_or_the_new_one(tmp_
     source, ledger = tmp_path / "t.csv", tmp_path / "ledger.sqlite"
     source.write_bytes(b"uid,k,x\n" + b"p,a,1\n" * 24)
     folder = ledger_folder(ledger)
-    current_copy(folder, Table("t", (source,), CsvFormat(), "old", tmp_path)).release()
+    current_copy(folder, CsvTable("t", (source,), CsvFormat(), "old", tmp_path)).release()
     script = [sys.executable, "-c", KILLED, ledger, source, "new"]
     told = subprocess.run(script, check=True, capture_output=True, text=True).stdout.splitlines()  # noqa: S603
     assert len(told) > 10  # it was killed at every one of these steps, and lived through the last
@@ -377,7 +377,7 @@ def test_a_conversion_killed_at_any_step_leaves_the_old_copy_or_the_new_one(tmp_
     assert '"version": "old"' in told[0]
     for line in told:
         assert ('"version": "old"' in line) is not ('"version": "new"' in line)
-    copy = current_copy(folder, Table("t", (source,), CsvFormat(), "new", tmp_path))
+    copy = current_copy(folder, CsvTable("t", (source,), CsvFormat(), "new", tmp_path))
     assert conversion.optional("pyarrow.parquet", extra="sql", purpose="").read_metadata(copy.path).num_rows == 24
     copy.release()
     assert sorted(path.suffix for path in folder.iterdir()) == [".copy", ".json", ".lock"]
@@ -388,11 +388,11 @@ AT_ONCE = textwrap.dedent(
     import os, sys
     from pathlib import Path
     import pyarrow.compute, pyarrow.parquet  # before the fork, once for all children
-    from discreet.query.csv_files.copies import Table, convert_anew, current_copy, ledger_folder
+    from discreet.query.csv_files.copies import CsvTable, convert_anew, current_copy, ledger_folder
     from discreet.query.policy.csv_format import CsvFormat
 
     folder = ledger_folder(Path(sys.argv[1]))
-    table = Table("t", (Path(sys.argv[2]),), CsvFormat(), "1", Path(sys.argv[2]).parent)
+    table = CsvTable("t", (Path(sys.argv[2]),), CsvFormat(), "1", Path(sys.argv[2]).parent)
     here, gate = os.pipe()
     children = []
     for _ in range(4):
@@ -431,7 +431,7 @@ def test_four_threads_open_one_table_at_once_and_convert_it_once(tmp_path: Path,
 
     def run() -> None:
         gate.wait()
-        current_copy(folder, Table("t", (source,), CsvFormat(), "1", tmp_path)).release()
+        current_copy(folder, CsvTable("t", (source,), CsvFormat(), "1", tmp_path)).release()
 
     monkeypatch.setattr(copies, "write_records", counted)
     threads = [threading.Thread(target=run) for _ in range(4)]

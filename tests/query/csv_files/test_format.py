@@ -14,7 +14,7 @@ import pytest
 from discreet.errors import PolicyError
 from discreet.privacy import PureDP
 from discreet.query.csv_files import reader
-from discreet.query.csv_files.reader import LONGEST_RECORD, Records, UnreadableFile, own_csv
+from discreet.query.csv_files.reader import LONGEST_RECORD, CsvRecords, UnreadableFile, own_csv
 from discreet.query.policy.csv_format import ENCODINGS, CsvFormat
 from discreet.query.policy.file import read_policy
 from tests.query.csv_files.csv_cases import opened, written
@@ -34,7 +34,7 @@ def fault(folder: Path, content: bytes, stated: CsvFormat = CsvFormat()) -> str:
     """Return what the curator is told, and check that an analyst is told nothing of it."""
     policy = written(folder, content)
     with pytest.raises(UnreadableFile) as caught:
-        list(Records(folder / "data" / "t.csv", stated))
+        list(CsvRecords(folder / "data" / "t.csv", stated))
     assert caught.value.__context__ is None
     with pytest.raises(PolicyError) as told:
         opened(policy)
@@ -82,11 +82,11 @@ def test_a_decimal_comma_is_read_in_columns_declared_as_numbers_and_only_there(t
 def test_numbers_with_a_decimal_comma_name_the_same_person_as_whole_numbers(tmp_path: Path) -> None:
     policy = written(tmp_path, b"uid;k;x\n7;a;1\n7,0;b;1\n007;c;1\n", csv=section(delimiter='";"', decimal='","'))
     policy.write_text(policy.read_text().replace('uid = {type = "text"}', 'uid = {type = "integer"}'))
-    from discreet.query.pricing.price import stated
+    from discreet.query.pricing.price import read_price
     from tests.query.csv_files.csv_cases import PEOPLE
 
     with opened(policy) as session:
-        made = session._desk.priced(PEOPLE, stated(epsilon=1))
+        made = session._charging.priced(PEOPLE, read_price(epsilon=1))
         assert session.engine.run(made.request()).cells == [[1]]
 
 
@@ -159,10 +159,10 @@ def test_a_record_beyond_the_limit_refuses_the_file_and_one_at_the_limit_does_no
         cell = whole + b"x" * (size - len(whole))
         path.write_bytes(b'uid,k\np,"' + cell + b'"\nq,b\n')
         if fits:
-            assert [record[0] for record in Records(path, CsvFormat())] == ["uid", "p", "q"]
+            assert [record[0] for record in CsvRecords(path, CsvFormat())] == ["uid", "p", "q"]
         else:
             with pytest.raises(UnreadableFile) as caught:
-                list(Records(path, CsvFormat()))
+                list(CsvRecords(path, CsvFormat()))
             assert caught.value.fault.words() == f"record 2, on line 2: the record is longer than {limit:,} characters"
 
 
@@ -170,7 +170,7 @@ def test_the_limit_of_the_csv_module_is_neither_raised_nor_obeyed(tmp_path: Path
     (tmp_path / "t.csv").write_bytes(b"uid,k\np," + b"x" * 200_000 + b"\n")
     before = csv.field_size_limit(10)
     try:
-        records = iter(Records(tmp_path / "t.csv", CsvFormat()))
+        records = iter(CsvRecords(tmp_path / "t.csv", CsvFormat()))
         next(records)
         assert csv.field_size_limit() == 10
         assert len(next(records)[1]) == 200_000
@@ -187,7 +187,7 @@ def test_threads_read_at_once_under_the_same_limit(tmp_path: Path) -> None:
     found: list[int] = []
 
     def read() -> None:
-        found.append(sum(len(record[1]) for record in Records(tmp_path / "t.csv", CsvFormat())))
+        found.append(sum(len(record[1]) for record in CsvRecords(tmp_path / "t.csv", CsvFormat())))
 
     threads = [threading.Thread(target=read) for _ in range(4)]
     for thread in threads:

@@ -10,13 +10,13 @@ from click.testing import CliRunner
 
 from discreet.cli.curating.check import check
 from discreet.errors import PolicyError
+from discreet.frames import Type
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import Key, Scan
-from discreet.query.plan.request import EachRow, One, Request
+from discreet.query.plan.request import EachRow, One, SumRequest
 from discreet.query.policy.file import read_policy
 
 POLICY = """[data]
@@ -141,7 +141,7 @@ def test_keys_with_a_collation_are_grouped_as_those_without(tmp_path: Path, doma
             tables='[tables.t]\nunit = "row"\n',
         )
         engine = DuckDBEngine(read_policy(policy), threads=1)
-        sums = engine.run(Request(Scan("t"), (Key("k", column("k", Type.TEXT), domain),), EachRow(), (One(),)))
+        sums = engine.run(SumRequest(Scan("t"), (Key("k", column("k", Type.TEXT), domain),), EachRow(), (One(),)))
         found[collation] = dict(zip(sums.keys, sums.cells[0], strict=True))
         engine.close()
     assert found[""] == found["COLLATE NOCASE"]

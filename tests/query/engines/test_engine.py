@@ -13,11 +13,12 @@ import pyarrow as pa
 import pytest
 
 from discreet.errors import ParameterError, PolicyError, QueryRefused, UnknownName
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Operation, Type
+from discreet.query.expression.expression import Operation
 from discreet.query.expression.typing_rules import apply, column, literal
-from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Scan
+from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, Scan
 from discreet.query.plan.request import (
     WEIGHT,
     EachRow,
@@ -25,9 +26,9 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
-    Request,
     RowWeights,
     Steps,
+    SumRequest,
     Units,
 )
 from discreet.query.policy.declarations import (
@@ -86,7 +87,7 @@ ROWS = (One(),)
 
 
 def ask(keys=(WARD,), form=None, cells=ROWS, source=None, bounded=None):
-    return Request(source or Scan("visits"), keys, form or RowWeights(1), cells, bounded)
+    return SumRequest(source or Scan("visits"), keys, form or RowWeights(1), cells, bounded)
 
 
 def test_rows_without_a_unit_count_for_nothing():
@@ -294,7 +295,7 @@ def test_the_statement_is_shown_as_it_runs():
 
 def test_rows_are_granted_with_their_units():
     made = visits([1, None, 2], ["a", "b", None], [1.0, 2.0, float("nan")])
-    arrays = made.rows(Filter(Scan("visits"), literal(True)), ["ward", "cost"])
+    arrays = made.rows(FilterRows(Scan("visits"), literal(True)), ["ward", "cost"])
     assert sorted(zip(arrays["unit"].tolist(), arrays["ward"].tolist(), arrays["cost"].tolist(), strict=True)) == [
         (1, "a", 1.0),
         (2, None, None),
@@ -338,7 +339,7 @@ def test_a_bounded_table_answers_like_the_rows_where_no_unit_is_over_the_bound()
     made = visits(list(range(31)), wards)
     handle = made.bound("visits", 2)
     assert bounded_rows(made, handle) == Counter((ward,) for ward in wards)
-    longer = Filter(Scan("visits"), apply(Operation.EQUAL, column("ward", TEXT), literal("not there")))
+    longer = FilterRows(Scan("visits"), apply(Operation.EQUAL, column("ward", TEXT), literal("not there")))
     assert sums(made, ask((), EachRow(), source=longer, bounded=handle)) == {(): 0}
     upper = (Key("x", apply(Operation.UPPER, column("ward", TEXT)), None),)
     assert bounded_rows(made, handle, upper)[("W1",)] == 6

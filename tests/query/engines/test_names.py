@@ -10,22 +10,23 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import PolicyError
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines import evaluate
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.text import indented, quoted
-from discreet.query.expression.expression import Operation, Type
+from discreet.query.expression.expression import Operation
 from discreet.query.expression.typing_rules import apply, column, literal
-from discreet.query.plan.query_plan import Filter, JoinKind, Key, Project, PublicJoin, Scan
+from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, Scan
 from discreet.query.plan.request import (
     EachRow,
     Groups,
     HistogramRequest,
     NormWeights,
     One,
-    Request,
     RowWeights,
     Steps,
+    SumRequest,
     Units,
 )
 from discreet.query.policy.declarations import (
@@ -156,21 +157,21 @@ def questions(name, other, person, ward, cost):
     group, value = column(ward, TEXT), column(cost, REAL)
     keys = [(Key("k", group, None),), (Key("k", group, ("a", "b", "c")),), (Key("k", group, ("a", None)),)]
     computed = Project(Scan(name), ((person, apply(Operation.UPPER, group)), (ward, group), (cost, value)))
-    twice = Filter(
+    twice = FilterRows(
         Project(computed, ((ward, column(person, TEXT)), (cost, value))),
         apply(Operation.GREATER, value, literal(1.5)),
     )
     joined = PublicJoin(Scan(name), "areas", ((group, ward),), ((person, person, TEXT),), JoinKind.LEFT)
     cells = (One(), Steps(value, TENS, 2))
     requests = [
-        Request(Scan(name), keys[0], RowWeights(2), cells),
-        Request(twice, keys[0], RowWeights(2), cells),
-        Request(joined, keys[0], RowWeights(2), cells),
-        Request(Scan(name), keys[0], NormWeights(2), cells),
-        Request(computed, keys[0], Groups(1, 1), (*cells, Units())),
-        Request(Scan(name), keys[1], Groups(70, 2), (*cells, Units())),
-        Request(Scan(name), keys[2], Groups(1, 2), (*cells, Units())),
-        Request(Scan(other), (Key("k", column(person, TEXT), None),), Groups(1, 1), (One(),)),
+        SumRequest(Scan(name), keys[0], RowWeights(2), cells),
+        SumRequest(twice, keys[0], RowWeights(2), cells),
+        SumRequest(joined, keys[0], RowWeights(2), cells),
+        SumRequest(Scan(name), keys[0], NormWeights(2), cells),
+        SumRequest(computed, keys[0], Groups(1, 1), (*cells, Units())),
+        SumRequest(Scan(name), keys[1], Groups(70, 2), (*cells, Units())),
+        SumRequest(Scan(name), keys[2], Groups(1, 2), (*cells, Units())),
+        SumRequest(Scan(other), (Key("k", column(person, TEXT), None),), Groups(1, 1), (One(),)),
     ]
 
     def sums(engine, request):
@@ -183,7 +184,7 @@ def questions(name, other, person, ward, cost):
 
     def bounded(engine, table, kind):
         handle = engine.bound(table, 2)
-        found = engine.run(Request(Scan(table), (Key("k", column(kind, TEXT), None),), EachRow(), (One(),), handle))
+        found = engine.run(SumRequest(Scan(table), (Key("k", column(kind, TEXT), None),), EachRow(), (One(),), handle))
         return sum(found.cells[0])
 
     return [

@@ -15,12 +15,12 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import InputError, PolicyError, QueryFailed, UnknownName
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import Key, Scan
-from discreet.query.plan.request import WEIGHT, EachRow, One, Present, Request, RowWeights, Steps
+from discreet.query.plan.request import WEIGHT, EachRow, One, Present, RowWeights, Steps, SumRequest
 from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,
@@ -43,7 +43,7 @@ ROWS = [
     (3, None, None, date(2020, 1, 1), False),
     (None, "a", 50.0, date(2020, 1, 1), True),
 ]
-REQUEST = Request(
+REQUEST = SumRequest(
     Scan("visits"),
     (Key("ward", column("ward", Type.TEXT), None),),
     RowWeights(1),
@@ -182,7 +182,7 @@ def test_no_record_of_a_csv_file_changes_another_or_the_file_is_refused(tmp_path
         assert "'visits.csv' of 'visits' cannot be read as it is declared" in str(refused)  # noqa: PT017
         return
     keys = tuple(Key(name, column(name, kind), None) for name, kind in columns.items())
-    found = answer(engine, Request(Scan("visits"), keys, RowWeights(1), (One(),)))
+    found = answer(engine, SumRequest(Scan("visits"), keys, RowWeights(1), (One(),)))
     rows = {(str(person), f'a, "{person}"', person): (WEIGHT,) for person in range(6)}
     assert rows.items() <= found.items()
     assert len(found) <= 6 + 1
@@ -194,7 +194,7 @@ def test_cells_of_csv_files_are_what_is_between_the_quotes(tmp_path):
     (tmp_path / "visits.csv").write_text("\n".join(["person,ward", *lines, "99,a,too,many", "98"]), encoding="utf-8")
     engine = DuckDBEngine(policy(SourceKind.CSV, tmp_path, columns={"person": Type.INTEGER, "ward": Type.TEXT}))
     keys = (Key("person", column("person", Type.INTEGER), None), Key("ward", column("ward", Type.TEXT), None))
-    found = dict(answer(engine, Request(Scan("visits"), keys, RowWeights(1), (One(),))))
+    found = dict(answer(engine, SumRequest(Scan("visits"), keys, RowWeights(1), (One(),))))
     expected = [None, '"', " ", ",", None, " ", "'", "\\", 'a""b', '""', "NULL", "é"]
     assert set(found) == {*enumerate(expected), (99, "a"), (98, None)}
 
@@ -232,7 +232,7 @@ def test_parquet_files_with_columns_in_another_order_are_read_by_name(tmp_path):
         parquet.write_table(pa.table(frame), tmp_path / "visits" / f"{name}.parquet")
     engine = DuckDBEngine(policy(SourceKind.PARQUET, tmp_path, columns={"person": Type.TEXT, "ward": Type.TEXT}))
     keys = (Key("ward", column("ward", Type.TEXT), None),)
-    assert answer(engine, Request(Scan("visits"), keys, RowWeights(1), (One(),))) == {("a",): (2 * WEIGHT,)}
+    assert answer(engine, SumRequest(Scan("visits"), keys, RowWeights(1), (One(),))) == {("a",): (2 * WEIGHT,)}
 
 
 def not_text():
@@ -242,7 +242,7 @@ def not_text():
 
 
 def test_a_text_of_a_frame_that_is_none_is_null():
-    request = Request(Scan("visits"), (Key("ward", column("ward", Type.TEXT), None),), RowWeights(1), (One(),))
+    request = SumRequest(Scan("visits"), (Key("ward", column("ward", Type.TEXT), None),), RowWeights(1), (One(),))
     for array in (not_text(), pa.chunked_array([not_text()]), pa.DictionaryArray.from_arrays([0, 1], not_text())):
         stated = policy(SourceKind.FRAMES, columns={"person": Type.INTEGER})
         engine = DuckDBEngine(stated, {"visits": pa.table({"person": [1, 2], "ward": array})})
@@ -256,7 +256,7 @@ def test_a_time_that_is_too_far_away_is_null(unit, far, zone):
     times = pa.array([0, far], pa.int64()).cast(pa.timestamp(unit, zone))
     stated = policy(SourceKind.FRAMES, columns={"person": Type.INTEGER, "at": Type.TIMESTAMP})
     engine = DuckDBEngine(stated, {"visits": pa.table({"person": [1, 2], "at": times})})
-    request = Request(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), RowWeights(1), (One(),))
+    request = SumRequest(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), RowWeights(1), (One(),))
     assert set(answer(engine, request)) == {(datetime(1970, 1, 1),), (None,)}
 
 
@@ -265,7 +265,7 @@ def test_times_with_a_zone_are_read_in_utc():
         times = pa.array([0], pa.int64()).cast(pa.timestamp(unit, zone))
         stated = policy(SourceKind.FRAMES, columns={"person": Type.INTEGER, "at": Type.TIMESTAMP})
         engine = DuckDBEngine(stated, {"visits": pa.table({"person": [1], "at": times})})
-        request = Request(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), RowWeights(1), (One(),))
+        request = SumRequest(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), RowWeights(1), (One(),))
         assert answer(engine, request) == {(datetime(1970, 1, 1),): (WEIGHT,)}
 
 
@@ -285,7 +285,7 @@ def test_a_parquet_file_with_a_text_that_is_none_fails_in_our_words(tmp_path):
     engine = DuckDBEngine(policy(SourceKind.PARQUET, tmp_path, columns={"person": Type.INTEGER, "ward": Type.TEXT}))
     keys = (Key("ward", column("ward", Type.TEXT), None),)
     with pytest.raises(QueryFailed) as caught:
-        engine.run(Request(Scan("visits"), keys, RowWeights(1), (One(),)))
+        engine.run(SumRequest(Scan("visits"), keys, RowWeights(1), (One(),)))
     assert caught.value.__context__ is None
     with pytest.raises(QueryFailed):
         engine.bound("visits", 1)
@@ -336,7 +336,7 @@ def test_times_of_frames_are_read():
             policy(SourceKind.FRAMES, columns={"at": Type.TIMESTAMP}, unit=UnitIsRow()), {"visits": frame}
         )
         assert engine.schema("visits") == {"at": Type.TIMESTAMP}
-        request = Request(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), EachRow(), (One(),))
+        request = SumRequest(Scan("visits"), (Key("at", column("at", Type.TIMESTAMP), None),), EachRow(), (One(),))
         assert answer(engine, request) == {(when[0],): (1,), (None,): (1,)}
 
 

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import UnsupportedSQL
+from discreet.frames import Type
 from discreet.query.engines.duckdb.text import constant, position, quoted, scanned, type_of
-from discreet.query.expression.expression import Type
 from discreet.statistics.columns.fixed_point import FixedPoint
 from tests.query import oracle
 from tests.query.expressions import INTEGERS, REALS, TEXTS

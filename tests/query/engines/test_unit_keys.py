@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression.expression import Type
+from discreet.frames import Type
 from discreet.query.policy.declarations import PublicTable, TablePolicy, UnitColumn, UnitLink
 from discreet.query.reading.query import read_query
 from tests.query.sample_policy import POLICY as SAMPLE

@@ -13,9 +13,9 @@ import pytest
 from pyarrow import parquet
 
 from discreet.errors import PolicyError
+from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb.engine import DuckDBEngine
-from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import Key, Scan
 from discreet.query.plan.request import (
@@ -25,8 +25,8 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
-    Request,
     RowWeights,
+    SumRequest,
     Units,
 )
 from discreet.query.policy.declarations import (
@@ -89,7 +89,7 @@ def engine(tables, *, links=False, types=None):
 
 
 def sums(made, form, key=WARD, cell=One()):  # noqa: B008 - a value
-    answer = made.run(Request(Scan("visits"), (key,), form, (cell,)))
+    answer = made.run(SumRequest(Scan("visits"), (key,), form, (cell,)))
     return dict(zip(answer.keys, answer.cells[0], strict=True))
 
 
@@ -104,7 +104,7 @@ def test_every_person_counts_and_is_bounded_alone(kind):
     assert sum(sums(made, Groups(1, 1), PUBLIC, Units()).values()) == 5
     assert sums(made, NormWeights(9)) == {("a",): 4 * WEIGHT, ("b",): 3 * WEIGHT}
     handle = made.bound("visits", 1)
-    answer = made.run(Request(Scan("visits"), (), EachRow(), (One(),), handle))
+    answer = made.run(SumRequest(Scan("visits"), (), EachRow(), (One(),), handle))
     assert answer.cells == [[5]]
     assert len(set(made.rows(Scan("visits"), ["ward"])["unit"].tolist())) == 5
 
@@ -201,7 +201,7 @@ def test_the_statement_for_a_bounded_table_does_not_tell_what_is_in_it():
         frame = {"person": np.arange(len(wards)), "ward": pa.array(wards, pa.string()), "cost": np.zeros(len(wards))}
         made = engine({"visits": pa.table(frame)})
         handle = made.bound("visits", 1)
-        count = Request(Scan("visits"), (WARD,), EachRow(), (One(),), handle)
+        count = SumRequest(Scan("visits"), (WARD,), EachRow(), (One(),), handle)
         places = HistogramRequest(Scan("visits"), (WARD,), EachRow(), column("cost", Type.REAL), scale, handle)
         shown.add((made.text(count), made.text(places)))
         nulls.append((None,) in made.histogram(places))

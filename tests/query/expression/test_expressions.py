@@ -12,9 +12,10 @@ from typing import Any
 import duckdb
 import pytest
 
+from discreet.frames import Type
 from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.text import constant, quoted
-from discreet.query.expression.expression import Expression, Operation, Type
+from discreet.query.expression.expression import Expression, Operation
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query import oracle
 from tests.query.expressions import COLUMNS, INEXACT, LARGEST, SMALLEST, VALUES, read, scan, store

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from discreet.query.expression.expression import Apply, Column, Expression, Interval, Operation, Type
+from discreet.frames import Type
+from discreet.query.expression.expression import Apply, Column, Expression, Interval, Operation
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.conftest import Rounds
 from tests.query import oracle

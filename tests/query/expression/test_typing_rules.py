@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression.expression import Apply, Expression, Literal, Operation, Type
+from discreet.frames import Type
+from discreet.query.expression.expression import Apply, Expression, Literal, Operation
 from discreet.query.expression.typing_rules import apply, column, literal
 from tests.query.expressions import LARGEST, SMALLEST
 

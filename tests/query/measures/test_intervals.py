@@ -47,7 +47,7 @@ def covered(kind, budget, truth, rounds, *, table, level=None, **price):
     inside = 0
     for _ in range(runs // GROUPS):
         released = made.release(engine)
-        (rows,) = made.measures[0].estimates(released.released[0], made.spends[0], 0.95)
+        (rows,) = made.measures[0].estimates(released.released[0], made.parts[0], 0.95)
         inside += sum(low <= truth <= high for _, low, high in rows)
     return inside, runs, made
 
@@ -70,8 +70,8 @@ def price_of(budget, amount=1):
 )
 def test_intervals_of_counts_and_sums_cover_as_often_as_the_law_says(kind, truth, table, budget, rounds):
     inside, runs, made = covered(kind, budget, truth, rounds, table=table, **price_of(budget))
-    measure, spend = made.measures[0], made.spends[0]
-    noise = measure.noise(spend)
+    measure, part = made.measures[0], made.parts[0]
+    noise = measure.noise(part)
     width = noise.error(0.95)
     predicted = 1 - 2 * float(noise.noise.sf(width))
     assert predicted >= 0.95
@@ -127,9 +127,9 @@ def test_intervals_of_named_keys_cover_as_often_as_the_law_says(rounds):
     for _ in range(runs // GROUPS):
         released = made.release(engine)
         assert len(released.keys) == GROUPS
-        (rows,) = made.measures[0].estimates(released.released[0], made.spends[0], 0.95)
+        (rows,) = made.measures[0].estimates(released.released[0], made.parts[0], 0.95)
         inside += sum(low <= ROWS <= high for _, low, high in rows)
-    noise = made.selection.mechanism(made.spends[0])
+    noise = made.selection.mechanism(made.parts[0])
     predicted = 1 - 2 * float(noise.noise.sf(noise.error(0.95)))
     assert fewest(runs, predicted) <= inside <= most(runs, predicted)
 
@@ -152,6 +152,6 @@ def test_the_same_intervals_come_out_of_a_session_on_a_database():
         place = list(narrow.columns).index("n_low")
         assert wide.rows[0][place] < narrow.rows[0][place]
         exact = answer.priced.measures[answer.priced.places["n"][0]]
-        spend = answer.priced.spends[answer.priced.places["n"][0]]
-        width = exact.noise(spend).error(1 - 0.5 / 4)
+        part = answer.priced.parts[answer.priced.places["n"][0]]
+        width = exact.noise(part).error(1 - 0.5 / 4)
         assert answer["n"][0] - wide.rows[0][place] == pytest.approx(width / WEIGHT, rel=1e-9)

@@ -11,9 +11,9 @@ import pytest
 
 from discreet.audit import Outcome, audit
 from discreet.errors import ParameterError, SenselessParameter, UnsupportedSQL
+from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression.expression import Type
-from discreet.query.measures.measure import Additive, Spend, deviation, grid_between
+from discreet.query.measures.measure import Additive, Price, deviation, grid_between
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, divided, pieces
 from discreet.query.plan.bounding import Bounding, Noise, choose
@@ -61,26 +61,26 @@ def test_the_noise_is_the_least_that_keeps_the_part_of_the_price(kind, keyed, re
     assert isinstance(laplace, Additive)
     shift, _ = laplace.bounding.moved(laplace.norms)
     epsilon = Fraction(1, 3)
-    assert laplace.noise(Spend(epsilon=epsilon)).noise.scale == shift / epsilon
+    assert laplace.noise(Price(epsilon=epsilon)).noise.scale == shift / epsilon
     (gaussian,) = measure_of(asked(kind), relation=relation, noise=Noise.GAUSSIAN, keys=keys, **stated)
     _, squared = gaussian.bounding.moved(gaussian.norms)
     rho = Fraction(1, 7)
-    paid = squared / (2 * gaussian.noise(Spend(rho=rho)).noise.scale ** 2)
+    paid = squared / (2 * gaussian.noise(Price(rho=rho)).noise.scale ** 2)
     assert paid <= rho < paid * (1 + Fraction(1, 10**12))
 
 
 @pytest.mark.theorem("count.privacy", "total.privacy")
 @BOTH
 def test_the_exact_law_of_a_count_and_a_sum_keeps_the_guarantee_and_uses_it_up(relation):
-    for kind, spend in itertools.product(
-        (MeasureKind.COUNT_ROWS, MeasureKind.SUM), (Spend(epsilon=Fraction(1)), Spend(rho=HALF))
+    for kind, part in itertools.product(
+        (MeasureKind.COUNT_ROWS, MeasureKind.SUM), (Price(epsilon=Fraction(1)), Price(rho=HALF))
     ):
-        noise = Noise.LAPLACE if spend.rho is None else Noise.GAUSSIAN
+        noise = Noise.LAPLACE if part.rho is None else Noise.GAUSSIAN
         (measure,) = measure_of(asked(kind), relation=relation, noise=noise, unit="row")
-        vector = measure.noise(spend)
+        vector = measure.noise(part)
         verdict = audit(vector)
         assert verdict.outcome is Outcome.KEPT
-        smaller = PureDP(0.99, relation=relation) if spend.rho is None else ApproxDP(0.1, 1e-3, relation=relation)
+        smaller = PureDP(0.99, relation=relation) if part.rho is None else ApproxDP(0.1, 1e-3, relation=relation)
         assert audit(vector, smaller).refuted
 
 
@@ -107,9 +107,9 @@ def test_without_noise_a_mean_and_a_variance_are_those_of_the_rows(kind, noise):
         {"t": [one for unit, x in enumerate(rows) for one in stored([(0, x)], unit=unit)]},
     )
     query = query_for(asked(kind, low=-2, high=6))
-    from discreet.query.plan.request import Request
+    from discreet.query.plan.request import SumRequest
 
-    sums = engine.run(Request(query.aggregation.source, (), measure.bounding.form, measure.cells))
+    sums = engine.run(SumRequest(query.aggregation.source, (), measure.bounding.form, measure.cells))
     released = measure.vectors(sums.cells)
     true = {
         MeasureKind.MEAN: np.mean(rows),
@@ -117,15 +117,15 @@ def test_without_noise_a_mean_and_a_variance_are_those_of_the_rows(kind, noise):
         MeasureKind.DEVIATION: np.std(rows),
     }[kind]
     assert measure.values(released)[0][0] == pytest.approx(true, abs=1e-9)
-    spend = Spend(epsilon=Fraction(50)) if noise is Noise.LAPLACE else Spend(rho=Fraction(100))
+    part = Price(epsilon=Fraction(50)) if noise is Noise.LAPLACE else Price(rho=Fraction(100))
     with pytest.warns(SenselessParameter):
-        ((_, low, high),) = measure.estimates(released, spend, 0.95)[0]
+        ((_, low, high),) = measure.estimates(released, part, 0.95)[0]
     assert low <= true <= high
 
 
 def test_a_group_without_size_has_the_middle_of_the_range_and_all_of_it_as_interval():
     (mean,) = measure_of(asked(MeasureKind.MEAN, low=10, high=20), unit="row")
-    ((value, low, high),) = mean.estimates([[-3], [2]], Spend(epsilon=Fraction(1)), 0.95)[0]
+    ((value, low, high),) = mean.estimates([[-3], [2]], Price(epsilon=Fraction(1)), 0.95)[0]
     assert (value, low, high) == (15.0, 10.0, 20.0)
 
 
@@ -174,7 +174,7 @@ def test_exact_laws_of_a_quantile_over_all_groups_keep_its_part_of_the_price(sta
     keys = (public_key(),) if keyed else ()
     table = table_policy(**stated)
     (measure,) = measure_of(asked(MeasureKind.QUANTILE, level=Fraction(1, 4)), relation=relation, keys=keys, **stated)
-    choice = measure.mechanism(Spend(epsilon=epsilon))
+    choice = measure.mechanism(Price(epsilon=epsilon))
     assert isinstance(choice, RankInterval)
     most = 1 if "unit" in stated else 2
     others = stored([(0, 1), (1, 4)], unit=7) if "unit" not in stated else stored([(0, 1), (1, 4)])
@@ -207,7 +207,7 @@ def test_exact_laws_of_a_quantile_over_all_groups_keep_its_part_of_the_price(sta
 def test_under_change_one_over_groups_the_choice_is_priced_for_twice_the_weight():
     def contribution(relation, keys, **stated):
         (measure,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF), relation=relation, keys=keys, **stated)
-        return measure.mechanism(Spend(epsilon=Fraction(1))).value.contribution
+        return measure.mechanism(Price(epsilon=Fraction(1))).value.rows
 
     keys = (public_key(),)
     assert contribution(ADD_REMOVE, keys, rows=3) == 3
@@ -225,14 +225,14 @@ def test_no_price_makes_the_release_of_a_quantile_fail_on_some_tables_and_not_on
     for _ in range(60):  # the smallest price that is sold at all
         middle = (refused + sold) / 2
         try:
-            measure.mechanism(Spend(epsilon=middle))
+            measure.mechanism(Price(epsilon=middle))
             sold = middle
         except ParameterError:
             refused = middle
     for weight in (0, 1, WEIGHT, 10**9 * WEIGHT, 1 << 60):
-        measure.release([([1], [weight])], Spend(epsilon=sold))
+        measure.release([([1], [weight])], Price(epsilon=sold))
     with pytest.raises(ParameterError, match="state a larger one"):
-        measure.mechanism(Spend(epsilon=refused))
+        measure.mechanism(Price(epsilon=refused))
 
 
 @pytest.mark.theorem("QuantilesOfGroups.privacy")
@@ -250,7 +250,7 @@ def test_pieces_add_up_to_the_weight_and_none_falls_when_it_grows(count):
 
 def test_one_level_buys_two_more_ranks_and_several_share_one_tree():
     (one,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF), unit="row")
-    assert isinstance(one.mechanism(Spend(rho=HALF)), RankInterval)
+    assert isinstance(one.mechanism(Price(rho=HALF)), RankInterval)
     assert one.entries == 3
     several = measure_of(
         asked(MeasureKind.QUANTILE, "a", level=Fraction(3, 4)),
@@ -259,24 +259,24 @@ def test_one_level_buys_two_more_ranks_and_several_share_one_tree():
         unit="row",
     )
     assert len(several) == 1
-    assert isinstance(several[0].mechanism(Spend(rho=HALF)), QuantileTree)
+    assert isinstance(several[0].mechanism(Price(rho=HALF)), QuantileTree)
     assert several[0].levels == (Fraction(1, 4), Fraction(3, 4))
     assert several[0].values([[1], [4]]) == [[4], [1], [4]]
-    assert [low for rows in several[0].estimates([[1], [4]], Spend(rho=HALF), 0.95) for _, low, _ in rows] == [0.0] * 3
+    assert [low for rows in several[0].estimates([[1], [4]], Price(rho=HALF), 0.95) for _, low, _ in rows] == [0.0] * 3
 
 
 @pytest.mark.theorem("QuantilesOfGroups.accuracy")
 def test_the_interval_of_a_quantile_contains_it_in_all_of_many_tables(rounds):
     (measure,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF, low=0, high=50), rows=1)
-    spend, places = Spend(epsilon=Fraction(2)), np.arange(51)
+    part, places = Price(epsilon=Fraction(2)), np.arange(51)
     weights = np.full(51, 4 * WEIGHT, dtype=np.int64)
     runs = rounds(sample=400, full=20_000)
-    released = measure.release([(places, weights)] * runs, spend)
-    inside = sum(low <= 25 <= high for _, low, high in measure.estimates(released, spend, 0.95)[0])
+    released = measure.release([(places, weights)] * runs, part)
+    inside = sum(low <= 25 <= high for _, low, high in measure.estimates(released, part, 0.95)[0])
     from tests.chances import fewest
 
     assert inside >= fewest(runs, 0.95)
-    ((_, low, high),) = measure.estimates([[25], [24], [26]], spend, 0.99)[0]
+    ((_, low, high),) = measure.estimates([[25], [24], [26]], part, 0.99)[0]
     assert (low, high) == (0.0, 50.0)
 
 
@@ -284,10 +284,10 @@ def test_real_values_on_a_grid_of_whole_numbers_keep_half_a_step_of_their_interv
     wide = 2**19
     (real,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF, high=wide, type=Type.REAL), unit="row")
     assert real.scale.grid == 1
-    ((value, low, high),) = real.estimates([[10], [8], [12]], Spend(epsilon=Fraction(1)), 0.95)[0]
+    ((value, low, high),) = real.estimates([[10], [8], [12]], Price(epsilon=Fraction(1)), 0.95)[0]
     assert (value, low, high) == (10.0, 7.5, 12.5)
     (whole,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF, high=wide), unit="row")
-    ((value, low, high),) = whole.estimates([[10], [8], [12]], Spend(epsilon=Fraction(1)), 0.95)[0]
+    ((value, low, high),) = whole.estimates([[10], [8], [12]], Price(epsilon=Fraction(1)), 0.95)[0]
     assert (value, low, high) == (10, 8.0, 12.0)
     assert type(value) is int
 
@@ -297,7 +297,7 @@ def test_whole_numbers_are_not_rounded_so_their_intervals_are_no_wider_than_the_
     (measure,) = measure_of(asked(kind, high=1), unit="row")
     rows = 10**6
     sums = [[rows // 2], [rows // 2], [rows]] if kind is MeasureKind.DEVIATION else [[rows // 2], [rows]]
-    ((_, low, high),) = measure.estimates(measure.vectors(sums), Spend(epsilon=Fraction(1)), 0.95)[0]
+    ((_, low, high),) = measure.estimates(measure.vectors(sums), Price(epsilon=Fraction(1)), 0.95)[0]
     assert low <= 0.5 <= high
     assert high - low < width
 
@@ -306,10 +306,10 @@ def test_a_group_without_rows_is_released_like_any_other():
     for aggregates in ((HALF,), (Fraction(1, 4), HALF)):
         (measure,) = measure_of(*(asked(MeasureKind.QUANTILE, str(level), level=level) for level in aggregates), rows=2)
         assert isinstance(measure, QuantilesOfGroups)
-        (chosen,) = zip(*measure.release([((), ())], Spend(epsilon=Fraction(1))), strict=True)
+        (chosen,) = zip(*measure.release([((), ())], Price(epsilon=Fraction(1))), strict=True)
         assert len(chosen) == measure.entries
         assert all(-1 <= one <= 6 for one in chosen)
-        assert measure.release([], Spend(epsilon=Fraction(1))) == [[]] * measure.entries
+        assert measure.release([], Price(epsilon=Fraction(1))) == [[]] * measure.entries
 
 
 def selection(relation=ADD_REMOVE, noise=Noise.LAPLACE, delta=Fraction(1, 100), **stated):
@@ -322,14 +322,14 @@ def selection(relation=ADD_REMOVE, noise=Noise.LAPLACE, delta=Fraction(1, 100), 
 @pytest.mark.parametrize("stated", [{"unit": "row"}, {"rows": 2, "groups": 1}, {"rows": 2, "groups": 2}])
 def test_the_exact_law_of_selected_keys_keeps_epsilon_and_delta(stated, relation):
     measure = selection(relation, **stated)
-    chosen = measure.mechanism(Spend(epsilon=Fraction(1)))
+    chosen = measure.mechanism(Price(epsilon=Fraction(1)))
     assert chosen.keys == stated.get("groups", 1)
     table = table_policy(**stated)
     keys = (private_key(),)
     policy = policy_for(table)
-    from discreet.query.plan.request import Request, Units
+    from discreet.query.plan.request import SumRequest, Units
 
-    request = Request(
+    request = SumRequest(
         query_for(asked(MeasureKind.COUNT_UNITS)).aggregation.source, keys, measure.bounding.form, (Units(),)
     )
     neighbors = []
@@ -350,40 +350,40 @@ def test_the_exact_law_of_selected_keys_keeps_epsilon_and_delta(stated, relation
 @pytest.mark.theorem("SelectedKeys.accuracy")
 def test_the_interval_of_a_named_key_is_the_quantile_of_its_noise():
     measure = selection(unit="row")
-    spend = Spend(epsilon=Fraction(1))
-    noise = measure.mechanism(spend).noise
-    width = measure.mechanism(spend).error(0.95)
+    part = Price(epsilon=Fraction(1))
+    noise = measure.mechanism(part).noise
+    width = measure.mechanism(part).error(0.95)
     assert 1 - 2 * float(noise.sf(width)) >= 0.95 > 1 - 2 * float(noise.sf(width - 1))
     one = SelectedKeys((asked(MeasureKind.COUNT_UNITS),), measure.bounding, measure.delta)
-    assert one.estimates([[40]], spend, 0.95) == [[(40, 40.0 - width, 40.0 + width)]]
+    assert one.estimates([[40]], part, 0.95) == [[(40, 40.0 - width, 40.0 + width)]]
     assert one.values([[40]]) == [[40]]
-    assert one.spread(spend) == [deviation(noise)]
+    assert one.spread(part) == [deviation(noise)]
 
 
 def test_named_keys_come_in_the_order_of_their_names_whatever_their_counts():
     measure = selection(unit="row")
-    named = measure.release({"b": 900, "a": 500, "c": 700}, Spend(epsilon=Fraction(5)))
+    named = measure.release({"b": 900, "a": 500, "c": 700}, Price(epsilon=Fraction(5)))
     assert list(named) == ["a", "b", "c"]
-    assert measure.release({}, Spend(epsilon=Fraction(1))) == {}
+    assert measure.release({}, Price(epsilon=Fraction(1))) == {}
 
 
 @pytest.mark.parametrize("kind", list(MeasureKind))
 def test_every_measure_says_in_public_words_what_it_releases(kind):
     (measure,) = measure_of(asked(kind, level=HALF if kind is MeasureKind.QUANTILE else None), rows=2, groups=2)
-    words = measure.words(Spend(epsilon=Fraction(1)))
+    words = measure.words(Price(epsilon=Fraction(1)))
     assert len(words) > 20
-    assert len(measure.spread(Spend(epsilon=Fraction(1)))) == 1
-    assert len(measure.width(Spend(epsilon=Fraction(1)), 0.95, 1000)) == 1
-    smaller, larger = (measure.width(Spend(epsilon=Fraction(1)), 0.95, people)[0] for people in (100, 10**6))
+    assert len(measure.spread(Price(epsilon=Fraction(1)))) == 1
+    assert len(measure.width(Price(epsilon=Fraction(1)), 0.95, 1000)) == 1
+    smaller, larger = (measure.width(Price(epsilon=Fraction(1)), 0.95, people)[0] for people in (100, 10**6))
     assert kind is MeasureKind.QUANTILE or larger <= smaller
 
 
 def test_the_relation_of_a_measure_is_that_of_the_policy():
     for relation in (ADD_REMOVE, CHANGE_ONE):
         (measure,) = measure_of(asked(MeasureKind.COUNT_ROWS), relation=relation, unit="row")
-        guarantee = measure.noise(Spend(rho=HALF)).guarantee
+        guarantee = measure.noise(Price(rho=HALF)).guarantee
         assert isinstance(guarantee, ZCDP)
         assert guarantee.relation is relation
-    assert math.isclose(deviation(measure.noise(Spend(rho=HALF)).noise), 1.0, rel_tol=1e-9)
+    assert math.isclose(deviation(measure.noise(Price(rho=HALF)).noise), 1.0, rel_tol=1e-9)
     assert isinstance(measure.bounding, Bounding)
     assert measure.bounding.form == EachRow()

@@ -12,7 +12,7 @@ from discreet.errors import MissingBound, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Relation
 from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose
 from discreet.query.plan.query_plan import MeasureKind, Scan
-from discreet.query.plan.request import WEIGHT, EachRow, Groups, NormWeights, Request, RowWeights
+from discreet.query.plan.request import WEIGHT, EachRow, Groups, NormWeights, RowWeights, SumRequest
 from discreet.query.pricing.priced_query import measures
 from tests.query.small_tables import (
     Slow,
@@ -52,7 +52,7 @@ KINDS = [
 def setting(form, relation, noise, *, keyed, bounds, kind):
     """The measure of one aggregate with its bounding, as a query would get them, or None where it is refused."""
     stated, bounded, most = FORMS[form]
-    table = table_policy(**stated, low=bounds[0], high=bounds[1], size=1 if relation is CHANGE_ONE else None)
+    table = table_policy(**stated, low=bounds[0], high=bounds[1], people=1 if relation is CHANGE_ONE else None)
     keys = (public_key(),) if keyed else ()
     query = query_for(asked(kind, low=bounds[0], high=bounds[1]), keys=keys)
     try:
@@ -63,7 +63,7 @@ def setting(form, relation, noise, *, keyed, bounds, kind):
     return table, query, bounding, measure, most
 
 
-def contributions(table, query, bounding, measure, most, values):
+def rows_of_units(table, query, bounding, measure, most, values):
     """What each small person adds to the vectors that get noise, one row of the matrix for each person."""
     groups = list(itertools.product(*(key.domain for key in query.aggregation.keys)))
     unit = type(table.unit).__name__
@@ -80,7 +80,7 @@ def added(unit, keys, form, cells, most, values):
     policy = policy_for(table_policy(unit="row" if unit == "UnitIsRow" else "u"))
     found = []
     for rows in persons(values, most=most):
-        sums = Slow(policy, {"t": stored(rows)}).run(Request(Scan("t"), keys, form, cells))
+        sums = Slow(policy, {"t": stored(rows)}).run(SumRequest(Scan("t"), keys, form, cells))
         found.append([dict(zip(sums.keys, cell, strict=True)) for cell in sums.cells])
     return found
 
@@ -115,7 +115,7 @@ def test_no_person_moves_the_vectors_further_than_the_form_says(form, kind, nois
             continue
         settled += 1
         table, query, bounding, measure, most = made
-        matrix = contributions(table, query, bounding, measure, most, values)
+        matrix = rows_of_units(table, query, bounding, measure, most, values)
         one, squared = distances(matrix, relation)
         stated_one, stated_squared = measure.bounding.moved(measure.norms)
         if bounding.total is not None:
@@ -156,7 +156,7 @@ def test_what_a_person_adds_does_not_depend_on_the_others(form):
     query = query_for(asked(MeasureKind.SUM), keys=(public_key(),))
     bounding = choose(query.aggregation, table, ADD_REMOVE, Noise.GAUSSIAN, bounded_rows=bounded)
     (measure,), _ = measures(query.aggregation.asked, bounding, Noise.GAUSSIAN)
-    request = Request(query.aggregation.source, query.aggregation.keys, bounding.form, measure.cells)
+    request = SumRequest(query.aggregation.source, query.aggregation.keys, bounding.form, measure.cells)
 
     def sums(*tables):
         rows = [row for unit, one in enumerate(tables) for row in stored(one, unit=unit)]
@@ -179,7 +179,7 @@ def test_norm_weights_are_chosen_for_gaussian_noise_over_groups_and_keep_their_n
     assert bounding.form == NormWeights(2)
     assert bounding.total is None
     (measure,), _ = measures(query.aggregation.asked, bounding, Noise.GAUSSIAN)
-    matrix = contributions(table, query, bounding, measure, 6, (1,)).astype(object)
+    matrix = rows_of_units(table, query, bounding, measure, 6, (1,)).astype(object)
     norms = (matrix**2).sum(axis=1)
     assert max(norms) <= (2 * WEIGHT) ** 2 == bounding.moved(measure.norms)[1]
     assert max(norms) == (2 * WEIGHT) ** 2
@@ -247,15 +247,15 @@ def test_no_group_holds_more_of_a_person_than_the_largest_weight(form):
         if made is None:
             continue
         table, query, bounding, measure, most = made
-        matrix = contributions(table, query, bounding, measure, most, (0, 5))
+        matrix = rows_of_units(table, query, bounding, measure, most, (0, 5))
         assert matrix.max() == measure.bounding.largest
 
 
 def test_the_contribution_of_a_person_in_rows_is_what_the_forms_allow():
-    def contribution(**stated):
+    def rows(**stated):
         aggregation = query_for(asked(MeasureKind.QUANTILE, level=1 / 2), keys=(public_key(),)).aggregation
-        return choose(aggregation, table_policy(**stated), ADD_REMOVE, Noise.LAPLACE).contribution
+        return choose(aggregation, table_policy(**stated), ADD_REMOVE, Noise.LAPLACE).rows
 
-    assert contribution(rows=4) == 4
-    assert contribution(groups=2, rows_per_group=3) == 6
-    assert contribution(unit="row") == 1
+    assert rows(rows=4) == 4
+    assert rows(groups=2, rows_per_group=3) == 6
+    assert rows(unit="row") == 1

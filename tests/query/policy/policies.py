@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from discreet.query.expression.expression import Type
+from discreet.frames import Type
 
 DATA = """[data]
 source = "hospital.duckdb"

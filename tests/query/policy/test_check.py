@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import PolicyError
-from discreet.query.expression.expression import Type
+from discreet.frames import Type
 from discreet.query.policy.check import check, with_schema
 from discreet.query.policy.declarations import UnitColumn, UnitLink
 from discreet.query.policy.file import parse_policy

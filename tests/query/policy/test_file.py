@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
 from datetime import date, datetime
 from fractions import Fraction
 
@@ -10,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import PolicyError
+from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression.expression import Type
-from discreet.query.policy.declarations import Contributions, SourceKind, UnitColumn, UnitIsRow, UnitLink
+from discreet.query.policy.declarations import SourceKind, UnitColumn, UnitIsRow, UnitLimits, UnitLink
 from discreet.query.policy.file import parse_policy, read_policy
 from tests.query.policy.policies import ANALYSTS, BUDGET, DATA, PROTECT, PUBLIC, TABLES, policy_text
 
@@ -51,7 +53,7 @@ def test_a_policy_says_what_its_file_says(folder):
     assert policy.analysts["ben"].cap == ZCDP(Fraction(1, 8), Fraction(1, 4 * 10**7), relation=Relation.ADD_REMOVE)
     visits = policy.tables["visits"]
     assert visits.unit == UnitColumn("patient_id")
-    assert visits.contributions == Contributions(rows=20)
+    assert visits.limits == UnitLimits(rows=20)
     assert visits.columns["department"].domain == ("surgery", "oncology")
     assert visits.columns["cost"].interval == (0, 500)
     assert visits.columns["cost"].domain is None
@@ -68,7 +70,7 @@ def test_decimals_are_taken_as_they_are_written(folder):
 
 
 def test_a_public_size_makes_neighbors_change_one_unit(folder):
-    policy = parse_policy(policy_text(tables=TABLES.replace("rows = 20", "rows = 20\nsize = 5000")), folder=folder)
+    policy = parse_policy(policy_text(tables=TABLES.replace("rows = 20", "rows = 20\npeople = 5000")), folder=folder)
     assert policy.relation is Relation.CHANGE_ONE
     assert policy.budget.relation is Relation.CHANGE_ONE
     assert policy.analysts["ben"].cap.relation is Relation.CHANGE_ONE
@@ -218,7 +220,7 @@ BAD = [
     ("budget", BUDGET.replace('"zcdp"', '"pure"').replace("rho", "epsilon"), 10, "no delta"),
     ("budget", BUDGET.replace('"zcdp"', '"approx"'), 9, "write `epsilon"),
     ("budget", BUDGET.replace('"zcdp"', '"approx"').replace("rho", "epsilon").replace("1e-7", "0"), 10, "pure"),
-    ("budget", BUDGET.replace("rho", "epsilon").replace("0.5", "1e-200").replace("1e-7", "1e-290"), 9, "state rho"),
+    ("budget", BUDGET.replace("rho", "epsilon").replace("0.5", "1e-200").replace("1e-7", "1e-290"), 9, "write rho"),
     ("budget", BUDGET.replace('ledger = "ledger.sqlite"\n', ""), 7, "ledger is missing"),
     ("budget", BUDGET.replace("ledger.sqlite", "empty"), 11, "is a folder"),
     ("budget", BUDGET.replace("ledger.sqlite", "no/where.sqlite"), 11, "Make the folder"),
@@ -254,7 +256,8 @@ BAD = [
     ("tables", "[tables.t]\nunit = 'p'\nrows_per_group = 5\n", 15, "groups is missing"),
     ("tables", "[tables.t]\nunit = 'p'\ngroups = 100_000\nrows_per_group = 100_000\n", 17, "smaller numbers"),
     ("tables", "[tables.t]\nunit = 'row'\nrows = 3\n", 17, "Remove the line"),
-    ("tables", "[tables.t]\nunit = 'row'\nsize = 0\n", 17, "at least 1"),
+    ("tables", "[tables.t]\nunit = 'row'\npeople = 0\n", 17, "at least 1"),
+    ("tables", "[tables.t]\nunit = 'row'\nsize = 5\n", 17, "size"),
     ("tables", "[tables.t]\nunit = 'a.b'\nrows = 3\n", 16, "not understood"),
     ("tables", "[tables.t]\nunit = 'a -> b'\nrows = 3\n", 16, "not understood"),
     ("tables", "[tables.t]\nunit = 'a -> b.c -> d.e'\nrows = 3\n", 16, "one step"),
@@ -359,7 +362,7 @@ def test_csv_columns_need_a_type(folder):
         ("\n \n", None, "is empty"),
         ("[data]\nsource = hospital", 2, "quotes"),
         ("[data]\nsource = 'a'\nsource = 'b'", 3, "once"),
-        ("[data", 1, "is no TOML"),
+        ("[data", 1, "is not TOML"),
         ("a = " + "9" * 5_000, None, "smaller"),
         ("a = 2026-02-30", 1, "TOML"),
         ("a = '\ud800'", None, "half a character"),
@@ -391,6 +394,14 @@ def test_a_file_that_is_no_utf8_is_refused_in_words(tmp_path, content, line, wor
     with pytest.raises(PolicyError, match=words) as caught:
         read_policy(tmp_path / "policy.toml")
     assert caught.value.problems[0][0] == line
+
+
+def test_the_mistakes_of_a_policy_can_be_sent_to_another_process(folder):
+    with pytest.raises(PolicyError) as caught:
+        parse_policy("[data]\nsorce = 1\n", folder=folder, file="hospital.toml")
+    for again in (pickle.loads(pickle.dumps(caught.value)), copy.copy(caught.value)):  # noqa: S301 (our own bytes)
+        assert (str(again), again.problems, again.file) == (str(caught.value), caught.value.problems, "hospital.toml")
+    assert "hospital.toml, line 2" in str(again)
 
 
 def test_a_folder_and_a_missing_file_are_refused_in_words(tmp_path):

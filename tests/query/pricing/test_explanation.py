@@ -19,9 +19,9 @@ def session_on(budget, **stated):
     return Session(policy, analyst="ana", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
 
 
-def explained(sql, budget=None, *, people=None, confidence=0.95, price=None, **stated):
+def explained(sql, budget=None, *, rows_expected=None, confidence=0.95, price=None, **stated):
     session = session_on(budget or PureDP(4), **(stated or {"rows": 2, "groups": 2}))
-    found = session.explain(sql, people=people, confidence=confidence, **(price or {"epsilon": 1}))
+    found = session.explain(sql, rows_expected=rows_expected, confidence=confidence, **(price or {"epsilon": 1}))
     assert session.engine.reads == 0
     assert session.budget.spent.loss.epsilon(0.5).upper == 0
     return found
@@ -29,7 +29,7 @@ def explained(sql, budget=None, *, people=None, confidence=0.95, price=None, **s
 
 def test_an_explanation_says_what_an_answer_will_cost_and_how_wide_it_will_be():
     found = explained("SELECT COUNT(*) AS n, SUM(x) AS s FROM t")
-    assert found.price == found.guarantee
+    assert found.cost.epsilon(0).upper == 1
     assert float(found.guarantee.epsilon) == 1
     assert found.fits == 4
     rows = found.to_dict()["aggregates"]
@@ -46,15 +46,15 @@ def test_an_explanation_says_what_an_answer_will_cost_and_how_wide_it_will_be():
 def test_widths_of_means_and_quantiles_are_functions_of_what_is_assumed():
     unknown = explained("SELECT AVG(x) AS m, VARIANCE(x) AS v, MEDIAN(x) AS q FROM t")
     shown = [list(row)[3] for row in unknown.aggregates.rows]
-    assert shown[:2] == ["depends on the rows of a group: state people="] * 2
+    assert shown[:2] == ["depends on the rows of a group: state rows_expected="] * 2
     assert "rows in rank" in shown[2]
-    few, many = (explained("SELECT AVG(x) AS m FROM t", people=count) for count in (1000, 100_000))
+    few, many = (explained("SELECT AVG(x) AS m FROM t", rows_expected=count) for count in (1000, 100_000))
     assert float(many.aggregates.rows[0][3]) < float(few.aggregates.rows[0][3])
     assert "for 1,000 rows a group" in str(few)
     several = explained("SELECT MEDIAN(x) AS a, QUANTILE(x, 0.25) AS b FROM t")
     assert "ask one level" in str(several)
     with pytest.raises(ParameterError):
-        explained("SELECT AVG(x) AS m FROM t", people=-5)
+        explained("SELECT AVG(x) AS m FROM t", rows_expected=-5)
 
 
 @pytest.mark.parametrize(
@@ -78,7 +78,7 @@ def test_the_bias_of_every_form_is_said_in_words(stated, sql, budget, price, wor
 
 def test_a_bounded_table_has_its_own_words():
     session = session_on(PureDP(4), rows=2)
-    session._desk._bounded["t"] = ("t, 2 rows a unit", 2)
+    session._charging._bounded["t"] = ("t, 2 rows a unit", 2)
     found = session.explain("SELECT COUNT(*) AS n FROM t", epsilon=1)
     assert "units with more rows than the bounded table keeps" in found.bias
 

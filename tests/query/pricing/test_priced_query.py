@@ -13,13 +13,14 @@ import pytest
 
 from discreet.audit import Outcome, audit
 from discreet.errors import DiscreetError, ParameterError, PrivateKeys, UnsupportedSQL
+from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.expression.expression import Column, Type
-from discreet.query.plan.canonical import key_from_text, key_to_text
+from discreet.query.expression.expression import Column
+from discreet.query.plan.canonical_form import key_from_text, key_to_text
 from discreet.query.plan.query_plan import Key, MeasureKind
 from discreet.query.plan.request import Steps, Sums, Units
 from discreet.query.policy.declarations import UnitColumn
-from discreet.query.pricing.price import stated
+from discreet.query.pricing.price import read_price
 from discreet.query.pricing.priced_query import priced
 from discreet.query.pricing.released_table import ReleasedTable
 from tests.query.small_tables import (
@@ -44,12 +45,12 @@ GROUPED = (public_key(),)
 @pytest.mark.parametrize("budget", [PureDP(10), ZCDP(10)])
 @pytest.mark.parametrize("relation", [Relation.ADD_REMOVE, Relation.CHANGE_ONE])
 def test_the_exact_law_of_two_sums_over_groups_keeps_the_whole_price(budget, relation):
-    table = table_policy(unit="row", size=9 if relation is Relation.CHANGE_ONE else None, high=1)
+    table = table_policy(unit="row", people=9 if relation is Relation.CHANGE_ONE else None, high=1)
     total = asked(MeasureKind.SUM, "s", high=1)
     made = priced_for(table, COUNT, total, keys=(public_key(),), budget=budget, share=Fraction(1, 5))
     spent = []
-    for measure, spend in zip(made.measures, made.spends, strict=True):
-        vector = measure.noise(spend)
+    for measure, part in zip(made.measures, made.parts, strict=True):
+        vector = measure.noise(part)
         # a row of group 0 and value 1 is added, or leaves group 0 for group 1
         after = [1, 0] if relation is Relation.ADD_REMOVE else [-1, 1]
         verdict = audit(vector, neighbors=[(np.array([0, 0]), np.array(after))], search=0)
@@ -103,9 +104,9 @@ def test_where_no_key_is_selected_the_answer_is_empty_for_every_kind():
         released = made.release(Told(([], cells)))
         assert released.keys == ()
         assert ReleasedTable.from_json(released.to_json(made.query), made.query) == released
-        for measure, spend, one in zip(made.measures, made.spends, released.released, strict=True):
+        for measure, part, one in zip(made.measures, made.parts, released.released, strict=True):
             assert all(values == [] for values in measure.values(one))
-            assert all(rows == [] for rows in measure.estimates(one, spend, 0.95))
+            assert all(rows == [] for rows in measure.estimates(one, part, 0.95))
 
 
 def test_private_keys_beside_public_ones_stay_within_the_public_domain():
@@ -151,7 +152,7 @@ def test_the_digest_is_of_the_plan_the_mechanism_the_price_the_relation_and_the_
         policy = policy_for(table, budget or APPROX, version=version)
         query = query_for(*aggregates, keys=keys)
         bounded = None if bounded_rows is None else "bounded"
-        return priced(query, policy, stated(**price), bounded=bounded, bounded_rows=bounded_rows).digest
+        return priced(query, policy, read_price(**price), bounded=bounded, bounded_rows=bounded_rows).digest
 
     base = digest(COUNT, epsilon=1)
     assert base == digest(COUNT, epsilon=1.0)
@@ -160,7 +161,7 @@ def test_the_digest_is_of_the_plan_the_mechanism_the_price_the_relation_and_the_
     others = [
         digest(COUNT, epsilon=1.5),
         digest(COUNT, epsilon=1, version="2"),
-        digest(COUNT, epsilon=1, table=table_policy(unit="row", size=5)),
+        digest(COUNT, epsilon=1, table=table_policy(unit="row", people=5)),
         digest(COUNT, epsilon=1, keys=(public_key((0,)),)),
         digest(COUNT, COUNT, epsilon=1),
         digest(asked(MeasureKind.COUNT_VALUES), epsilon=1),
@@ -233,14 +234,14 @@ def some_release(chance):
         for level in levels[: 2 if kind is MeasureKind.QUANTILE else 1]
     ]
     forms = [{"unit": "row"}, {"rows": 10**6, "groups": 10**3}, {"groups": 3, "rows_per_group": 2}]
-    table = table_policy(**chance.choice(forms), size=chance.choice([None, 5]))
+    table = table_policy(**chance.choice(forms), people=chance.choice([None, 5]))
     keys = chance.choice([(), (public_key(),), (private_key(),)])
     price = {chance.choice(["epsilon", "rho"]): Fraction(10) ** chance.randint(-25, 0)}
     if keys == (private_key(),):
         price["delta"] = Fraction(1, 10 ** chance.randint(2, 40))
     budget = ZCDP(100, HALF) if "rho" in price else APPROX
     made = priced_for(table, *aggregates, keys=keys, budget=budget, **price)
-    _ = [measure.words(spend) for measure, spend in zip(made.measures, made.spends, strict=True)]
+    _ = [measure.words(part) for measure, part in zip(made.measures, made.parts, strict=True)]
     names = {(): [()], (public_key(),): [(0,), (1,)], (private_key(),): [("a",), ("b",)]}[keys]
     return made, Filled(names, [chance.choice([0, 1, 10**6, 10**9]) for _ in names], made.bounding.unit)
 
@@ -278,6 +279,6 @@ def test_no_price_that_is_sold_makes_a_release_fail_whatever_the_table_holds(rou
             continue
         made += 1
         released = query.release(engine)
-        for measure, spend, one in zip(query.measures, query.spends, released.released, strict=True):
-            assert all(low <= high for rows in measure.estimates(one, spend, 0.95) for _, low, high in rows)
+        for measure, part, one in zip(query.measures, query.parts, released.released, strict=True):
+            assert all(low <= high for rows in measure.estimates(one, part, 0.95) for _, low, high in rows)
     assert made > 100

@@ -7,10 +7,11 @@ from decimal import Decimal
 import pandas as pd
 import pytest
 
+from discreet.frames import Type
 from discreet.privacy import ApproxDP
 from discreet.query import Session
-from discreet.query.expression.expression import Column, Type
-from discreet.query.plan.query_plan import Finish, Order
+from discreet.query.expression.expression import Column
+from discreet.query.plan.query_plan import Order, PostProcessing
 from discreet.query.pricing.released_table import finish
 
 N, NAME = Column(Type.REAL, None, "n"), Column(Type.TEXT, None, "name")
@@ -23,7 +24,7 @@ def nothing_to_evaluate(*_):
 
 
 def step(*, columns=(("name", NAME), ("n", N)), condition=None, order=(), limit=None):
-    return Finish(columns, condition, tuple(order), limit)
+    return PostProcessing(columns, condition, tuple(order), limit)
 
 
 def finished(*steps, evaluate=nothing_to_evaluate):
@@ -62,7 +63,7 @@ def test_a_limit_cuts_after_the_order_and_a_condition_before_it():
 
 def test_a_later_step_sees_the_columns_of_the_step_before_and_remembers_where_they_came_from():
     renamed = step(columns=(("count", N),), order=[Order(N, descending=False)])
-    again = Finish((("c", Column(Type.REAL, None, "count")),), None, (), 2)
+    again = PostProcessing((("c", Column(Type.REAL, None, "count")),), None, (), 2)
     shown = finished(renamed, again)
     assert shown.names == ("c",)
     assert shown.rows == ((1,), (2,))

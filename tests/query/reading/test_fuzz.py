@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import QueryRefused
-from discreet.query.plan.canonical import canonical, written
-from discreet.query.plan.query_plan import Query
+from discreet.query.plan.canonical_form import canonical, written
+from discreet.query.plan.query_plan import QueryPlan
 from discreet.query.reading.query import read_query
 from tests.query.hostile import HOSTILE
 from tests.query.reading.test_expressions import MEANINGS
@@ -45,7 +45,7 @@ def outcome(sql):
     except QueryRefused as refusal:
         message = str(refusal)
     else:
-        assert isinstance(query, Query)
+        assert isinstance(query, QueryPlan)
         canonical(query)
         written(query)
         return query

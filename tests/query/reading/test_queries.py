@@ -7,8 +7,9 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import MissingBound, ParameterError, UnknownName, UnsupportedSQL
-from discreet.query.expression.expression import Apply, Column, Literal, Operation, Type
-from discreet.query.plan.query_plan import Filter, JoinKind, MeasureKind, Project, PublicJoin, Scan
+from discreet.frames import Type
+from discreet.query.expression.expression import Apply, Column, Literal, Operation
+from discreet.query.plan.query_plan import FilterRows, JoinKind, MeasureKind, Project, PublicJoin, Scan
 from discreet.query.reading.query import read_query
 from tests.query.sample_policy import POLICY
 
@@ -31,7 +32,7 @@ def test_keys_and_aggregates_in_order_need_no_further_step():
     assert query.finish == ()
     assert [key.name for key in query.aggregation.keys] == ["region"]
     assert [one.name for one in query.aggregation.asked] == ["count", "sum_cost", "avg_age"]
-    assert isinstance(query.aggregation.source, Filter)
+    assert isinstance(query.aggregation.source, FilterRows)
     assert query.aggregation.source.source == Scan("visits")
     assert query.aggregation.table == "visits"
 
@@ -183,7 +184,7 @@ def test_row_level_subqueries_become_projections_and_filters():
     while not isinstance(rows, Scan):
         steps.append(type(rows))
         rows = rows.source
-    assert steps == [Filter, Project, Filter, Project, Filter]
+    assert steps == [FilterRows, Project, FilterRows, Project, FilterRows]
     assert query.aggregation.asked[0].bounds == (0, 1000)
 
 

@@ -10,7 +10,7 @@ import threading
 from pathlib import Path
 
 from discreet.errors import WaitedTooLong
-from discreet.ledger import Kind
+from discreet.ledger import EntryKind
 from discreet.ledger.files import crash_points
 from discreet.privacy import PureDP
 from discreet.query import Session
@@ -183,7 +183,7 @@ class Stage:
         """Return how many charges and how many answers the ledger has, once it is checked."""
         self.ledger.verify()
         kinds = [entry.kind for entry in self.ledger.entries()]
-        return kinds.count(Kind.CHARGE), kinds.count(Kind.ANSWER)
+        return kinds.count(EntryKind.CHARGE), kinds.count(EntryKind.ANSWER)
 
 
 if __name__ == "__main__":

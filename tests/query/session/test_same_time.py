@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from discreet.errors import ParameterError, QueryFailed, QueryRefused, WaitedTooLong
-from discreet.ledger import Kind, MemoryLedger, SqliteLedger
+from discreet.ledger import EntryKind, MemoryLedger, SqliteLedger
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.policy import open_ledger, terms_of
@@ -327,5 +327,5 @@ def test_a_ledger_of_an_earlier_version_needs_nothing_for_it(tmp_path):
         (tmp_path / "ledger.db.asking").unlink(missing_ok=True)
         answer = seated(stated, ledger).sql(ASK, epsilon=1)
         assert answer.record.lost == ()
-        assert [entry.kind for entry in ledger.entries()] == [Kind.OPEN, Kind.CHARGE, Kind.ANSWER]
+        assert [entry.kind for entry in ledger.entries()] == [EntryKind.OPEN, EntryKind.CHARGE, EntryKind.ANSWER]
         ledger.verify()

@@ -32,6 +32,7 @@ from discreet.query import Session
 from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst, TablePolicy, UnitColumn
 from discreet.query.session.charging import FAILED, UNBOUNDED
+from discreet.query.session.grants import grant_once
 from tests.query.small_tables import Told, Untouchable, policy_for, table_policy
 
 PEOPLE = Relation.ADD_REMOVE
@@ -96,8 +97,8 @@ def test_the_ledger_is_charged_the_sum_of_the_parts_under_every_budget(budget, p
         whole = Fraction(0)
         for query, price in zip(queries, prices, strict=True):
             answer = session.sql(query, **price)
-            parts = [one.rho if one.rho is not None else one.epsilon for one in answer.priced.spends]
-            assert sum(parts) == answer.priced.payment.amount
+            parts = [one.rho if one.rho is not None else one.epsilon for one in answer.priced.parts]
+            assert sum(parts) == answer.priced.cost.amount
             whole += sum(parts)
         found = session.budget.spent
         name = "rho" if isinstance(budget, ZCDP) else "epsilon"
@@ -191,7 +192,7 @@ def test_a_closed_session_refuses_every_question_before_the_charge():
 
     def once(session):
         work = {"digest": "0" * 64, "description": "", "releases": (), "work": lambda *_: ("made", "text")}
-        session._desk.grant_once("visits", ["cost"], PureDP(1), **work)
+        grant_once(session, "visits", ["cost"], PureDP(1), **work)
 
     with open_session() as session:
         watching = session.watch(3, epsilon=1)
@@ -291,8 +292,8 @@ def test_a_session_is_neither_pickled_nor_copied_and_shows_nothing_of_the_data()
         for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(NotCopyable):
                 attempt(session)
-        made = session._desk.priced(
-            ASK, __import__("discreet.query.pricing.price", fromlist=["stated"]).stated(epsilon=1)
+        made = session._charging.priced(
+            ASK, __import__("discreet.query.pricing.price", fromlist=["read_price"]).read_price(epsilon=1)
         )
         shown = [repr(session), str(session), session._repr_html_(), repr(made), str(made), repr(session.engine)]
         shown += [str(session.budget), repr(session.ledger), str(session.explain(ASK, epsilon=1))]
@@ -400,7 +401,7 @@ def test_only_what_has_rows_to_bound_is_bounded():
 
 
 def test_a_declared_size_makes_every_guarantee_one_about_a_changed_unit():
-    table = replace(table_policy(unit="row"), size=7)
+    table = replace(table_policy(unit="row"), people=7)
     session = small_session(Told(([()], {"One": [7]})), table=table)
     answer = session.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
     assert answer.relation is Relation.CHANGE_ONE
@@ -418,21 +419,21 @@ def test_rehearsals_and_explanations_read_nothing_and_spend_nothing():
         ("SELECT COUNT(*) AS n FROM t", {"epsilon": 1, "delta": 1e-6}),
         ("SELECT COUNT(*) AS n FROM t", {"error": 100}),
     ):
-        answer = session.rehearse(sql, rows=2000, **price)
+        answer = session.rehearse(sql, size=2000, **price)
         assert answer.to_dict()
         explained = session.explain(sql, **price)
         assert explained.digest == answer.priced.digest
-        assert explained.price == answer.guarantee
+        assert explained.guarantee == answer.guarantee
     assert engine.reads == 0
     assert entries(session) == before
-    with pytest.raises(ParameterError, match="rows is a number of made-up rows"):
-        session.rehearse("SELECT COUNT(*) AS n FROM t", rows=0, rho=1)
+    with pytest.raises(ParameterError, match="size= must be a number of made-up rows"):
+        session.rehearse("SELECT COUNT(*) AS n FROM t", size=0, rho=1)
 
 
 def test_a_rehearsal_has_every_type_and_link_of_the_policy():
     from datetime import date, datetime
 
-    from discreet.query.expression.expression import Type
+    from discreet.frames import Type
     from discreet.query.policy.declarations import ColumnPolicy, UnitLink
 
     columns = {
@@ -448,12 +449,12 @@ def test_a_rehearsal_has_every_type_and_link_of_the_policy():
             ColumnPolicy("size", Type.INTEGER),
         )
     }
-    people = TablePolicy("people", UnitColumn("u"), columns, table_policy(rows=1).contributions)
+    people = TablePolicy("people", UnitColumn("u"), columns, table_policy(rows=1).limits)
     link = {
         "owner": ColumnPolicy("owner", Type.INTEGER),
         "x": ColumnPolicy("x", Type.INTEGER, Fraction(0), Fraction(9)),
     }
-    visits = TablePolicy("visits", UnitLink("owner", "people", "size"), link, table_policy(rows=3).contributions)
+    visits = TablePolicy("visits", UnitLink("owner", "people", "size"), link, table_policy(rows=3).limits)
     policy = policy_for(people, tables={"people": people, "visits": visits})
     session = Session(policy, analyst="ana", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
     for sql in (
@@ -463,7 +464,7 @@ def test_a_rehearsal_has_every_type_and_link_of_the_policy():
         "SELECT COUNT(*) AS n FROM people WHERE name LIKE 'text%' AND born > DATE '1990-01-01'",
         "SELECT SUM(x) AS s FROM visits",
     ):
-        answer = session.rehearse(sql, rows=500, epsilon=1)
+        answer = session.rehearse(sql, size=500, epsilon=1)
         assert len(answer) >= 1
 
 

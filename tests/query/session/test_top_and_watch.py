@@ -27,7 +27,7 @@ from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query import Session
 from discreet.query.plan.bounding import Noise
 from discreet.query.plan.query_plan import MeasureKind
-from discreet.query.plan.request import WEIGHT, Request
+from discreet.query.plan.request import WEIGHT, SumRequest
 from discreet.query.policy import terms_of
 from discreet.query.session.top import TopKeys
 from tests.query.small_tables import (
@@ -70,7 +70,7 @@ def test_no_person_moves_a_score_further_than_the_sensitivity_of_the_choice(kind
     low, high = bounds
     if kind is MeasureKind.COUNT_UNITS and "rows" in form:
         form = {"rows": 2, "groups": 2}
-    table = table_policy(**form, low=low, high=high, size=3 if relation is CHANGE_ONE else None)
+    table = table_policy(**form, low=low, high=high, people=3 if relation is CHANGE_ONE else None)
     aggregate = asked(kind, low=low, high=high)
     made = priced_for(table, aggregate, keys=(public_key(),), budget=budget, share=0.5)
     choice = TopKeys(made, 1).mechanism
@@ -79,7 +79,9 @@ def test_no_person_moves_a_score_further_than_the_sensitivity_of_the_choice(kind
     policy = policy_for(table)
     scores = []
     for rows in persons((low, 0 if low <= 0 <= high else high, high), most=1 if "unit" in form else 3):
-        request = Request(made.query.aggregation.source, made.query.aggregation.keys, made.bounding.form, measure.cells)
+        request = SumRequest(
+            made.query.aggregation.source, made.query.aggregation.keys, made.bounding.form, measure.cells
+        )
         sums = Slow(policy, {"t": stored(rows)}).run(request)
         found = dict(zip(sums.keys, sums.cells[0], strict=True))
         scores.append([found.get((group,), 0) for group in (0, 1)])
@@ -88,15 +90,15 @@ def test_no_person_moves_a_score_further_than_the_sensitivity_of_the_choice(kind
     assert moved == choice.sensitivity.value
     assert choice.monotone == (relation is ADD_REMOVE and all(entry >= 0 for one in scores for entry in one))
     assert choice.relation is relation
-    amount = Fraction(choice.guarantee.rho if made.payment.noise is Noise.GAUSSIAN else choice.guarantee.epsilon)
-    assert amount == made.payment.amount
+    amount = Fraction(choice.guarantee.rho if made.cost.noise is Noise.GAUSSIAN else choice.guarantee.epsilon)
+    assert amount == made.cost.amount
     assert choice.guarantee == made.guarantee
 
 
 @pytest.mark.theorem("TopKeys.privacy")
 @pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
 def test_the_exact_law_of_the_chosen_keys_keeps_the_price(relation):
-    table = table_policy(unit="row", size=3 if relation is CHANGE_ONE else None)
+    table = table_policy(unit="row", people=3 if relation is CHANGE_ONE else None)
     made = priced_for(table, asked(MeasureKind.COUNT_ROWS), keys=(public_key((0, 1, 2)),), epsilon=1)
     choice = TopKeys(made, 2).mechanism
     before = [3, 3, 2]
@@ -112,6 +114,11 @@ def test_top_names_the_largest_public_keys_at_one_charge_and_again_for_free():
     engine = Told(([(1,)], {"One": [private * WEIGHT]}))
     session = session_on(engine)
     best = session.top(KEYED, k=1, epsilon=1)
+    assert best.to_dict() == {best.names[0]: [best.keys[0][0]]}
+    assert best.to_pandas().to_dict("list") == best.to_polars().to_dict(as_series=False) == best.to_dict()
+    assert best.to_arrow().to_pydict() == best.to_dict()
+    assert best.cost.epsilon(0).upper == 1
+    assert "guarantee:" in str(best)
     assert list(best) == [1]
     assert len(best) == 1
     assert best.guarantee == PureDP(1, relation=ADD_REMOVE)
@@ -162,7 +169,7 @@ def test_top_takes_no_private_keys():
 @pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
 @pytest.mark.parametrize("stated", [{"unit": "row"}, {"rows": 2}, {"groups": 2, "rows_per_group": 2}])
 def test_a_watch_is_a_stream_with_the_contribution_of_its_first_question(stated, relation):
-    table = table_policy(**stated, size=3 if relation is CHANGE_ONE else None)
+    table = table_policy(**stated, people=3 if relation is CHANGE_ONE else None)
     session = session_on(Told(([()], {"One": [0]})), table=table)
     watch = session.watch(10, epsilon=0.5, hits=2)
     assert session.budget.spent.epsilon == 0
@@ -248,7 +255,7 @@ def test_what_a_watch_needs_is_refused_at_once():
 
 
 def test_a_watch_without_a_price_is_offered_the_prices_that_it_takes():
-    with pytest.raises(MissingParameter, match="epsilon=, or share=") as refusal:
+    with pytest.raises(MissingParameter, match="epsilon= or share=") as refusal:
         session_on(Told(), ZCDP(1)).watch(5)
     assert "rho=" not in str(refusal.value)
     assert "error=" not in str(refusal.value)
@@ -290,7 +297,7 @@ def test_noisy_counts_of_hits_are_charged_with_the_verdicts_before_the_first_ans
     watch = session.watch(1000, epsilon=0.1, answer_epsilon=0.2)
     assert watch.answer(COUNT) is None
     entry = list(session.ledger.entries())[-1]
-    assert entry.price == PureDP(Fraction(3, 10), relation=ADD_REMOVE)
+    assert entry.cost == PureDP(Fraction(3, 10), relation=ADD_REMOVE)
     assert watch._stream._guaranteed == Fraction(3, 10)
     engine.sums = ([()], {"One": [5000]})
     found = watch.answer(COUNT)

@@ -100,13 +100,13 @@ def test_a_grid_that_does_not_fit_is_refused(bounds, grid):
 
 
 @given(st.lists(st.integers(0, 5), max_size=60), st.integers(1, 7))
-def test_rows_of_a_person_weigh_the_contribution_at_most_and_in_full_below_it(units, contribution):
-    weights = row_weights(np.array(units, dtype=np.int64), np.ones(len(units), dtype=bool), contribution)
+def test_rows_of_a_person_weigh_the_contribution_at_most_and_in_full_below_it(units, rows_of_one):
+    weights = row_weights(np.array(units, dtype=np.int64), np.ones(len(units), dtype=bool), rows_of_one)
     for person in set(units):
         own = [int(weight) for weight, one in zip(weights, units, strict=True) if one == person]
-        assert sum(own) <= contribution * WEIGHT_UNIT
-        assert len(own) > contribution or own == [WEIGHT_UNIT] * len(own)
-        assert sum(own) > contribution * WEIGHT_UNIT - len(own) or len(own) <= contribution
+        assert sum(own) <= rows_of_one * WEIGHT_UNIT
+        assert len(own) > rows_of_one or own == [WEIGHT_UNIT] * len(own)
+        assert sum(own) > rows_of_one * WEIGHT_UNIT - len(own) or len(own) <= rows_of_one
 
 
 def test_a_person_with_millions_of_rows_weighs_no_more():

@@ -65,16 +65,16 @@ def test_a_row_moves_the_counts_as_far_as_stated_and_no_further(relation, in_l1,
 
 @pytest.mark.theorem("Histogram.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("contribution", [1, 2, 3])
-def test_all_rows_of_a_person_move_the_counts_within_the_contribution(relation, contribution):
-    statistic = statistics.Histogram(keys=["a", "b"], relation=relation, epsilon=1, contribution=contribution)
+@pytest.mark.parametrize("rows_of_one", [1, 2, 3])
+def test_all_rows_of_a_person_move_the_counts_within_the_contribution(relation, rows_of_one):
+    statistic = statistics.Histogram(keys=["a", "b"], relation=relation, epsilon=1, rows=rows_of_one)
     fills = [["a"] * a + ["b"] * b for a in range(5) for b in range(5)]
     measured = [statistic.measure(statistics.Rows([*fill, "a"], [*["ana"] * len(fill), "bo"])) for fill in fills]
     pairs = [(measured[0], one) for one in measured] if relation is ADD_REMOVE else None
     pairs = pairs or [(one, two) for one in measured for two in measured]
     largest = max(int(np.abs(one - two).sum()) for one, two in pairs)
     assert 0.99 * statistic.mechanism.noise.scale < largest <= statistic.mechanism.noise.scale
-    gaussian = statistics.Histogram(keys=["a", "b"], relation=relation, rho=0.5, contribution=contribution).mechanism
+    gaussian = statistics.Histogram(keys=["a", "b"], relation=relation, rho=0.5, rows=rows_of_one).mechanism
     assert max(int(((one - two) ** 2).sum()) for one, two in pairs) <= gaussian.noise.scale**2
 
 
@@ -94,7 +94,7 @@ def test_a_row_moves_the_number_of_keys_by_one(relation):
 def test_a_person_moves_the_number_of_keys_by_as_many_as_they_bring(relation, keys):
     from itertools import product
 
-    statistic = statistics.CountDistinct(relation=relation, epsilon=1, contribution=keys)
+    statistic = statistics.CountDistinct(relation=relation, epsilon=1, groups=keys)
     fills = [list(fill) for size in range(4) for fill in product(["a", "b", "c"], repeat=size)]
     for other in (["a"], ["a", "b"], []):
         measured = [
@@ -137,7 +137,7 @@ def test_intervals_contain_the_truth_as_often_as_the_law_says(rounds: Rounds):
     for _ in range(runs):
         table, found, number = public(rows), private(rows), distinct(rows)
         hits["public"] += table["a"].low <= 60 <= table["a"].high
-        hits["together"] += bool(np.all(np.abs(table.numbers - np.array([60, 9, 0])) <= table.together))
+        hits["together"] += bool(np.all(np.abs(table.value - np.array([60, 9, 0])) <= table.half_width_together))
         hits["private"] += found["a"].low <= 60 <= found["a"].high if "a" in found else 1
         hits["rare"] += found["b"].low <= 9 <= found["b"].high if "b" in found else 1
         hits["distinct"] += number.low <= 2 <= number.high
@@ -180,7 +180,7 @@ def test_a_table_of_estimates_shows_itself():
     assert table.plot(x_label="rows").svg().startswith("<?xml")
     assert dict(table)["a"].value == table["a"].value
     assert table.cost.epsilon(0).upper == pytest.approx(1)
-    with pytest.raises(KeyError, match="not among"):
+    with pytest.raises(KeyError, match="one of those released"):
         table["c"]
 
 

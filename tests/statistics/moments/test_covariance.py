@@ -136,7 +136,7 @@ def test_without_noise_the_arithmetic_gives_back_the_second_moments():
         for price in ({"epsilon": 1}, {"rho": 1}):
             statistic = Covariance(bounds=bounds, relation=relation, missing=fill, **price)
             estimate = statistic.estimate(statistic.measure(rows), rows=statistic.public_rows(rows))
-            assert np.allclose(estimate.matrix, about, rtol=0, atol=1e-8)
+            assert np.allclose(estimate.value, about, rtol=0, atol=1e-8)
             assert estimate.count == pytest.approx(500)
             assert (estimate.low <= about).all()
             assert (about <= estimate.high).all()
@@ -173,7 +173,7 @@ def test_error_is_kept_for_the_widest_entry():
     rows = np.random.default_rng(8).uniform(-1, 1, (5000, 2)) * [1, 10]
     for relation, missing in FORMS:
         parameters = {"bounds": [(-1, 1), (-10, 10)], "relation": relation, "missing": missing}
-        estimate = Covariance(error=3, people=5000, **parameters)(rows)
+        estimate = Covariance(error=3, rows_expected=5000, **parameters)(rows)
         assert estimate.half_width.max() <= 3 * (1 + 1e-9)
 
 
@@ -181,7 +181,7 @@ def test_error_is_kept_for_the_widest_entry():
 @pytest.mark.parametrize(("relation", "missing"), FORMS)
 def test_error_leaves_room_for_the_steps(kind, relation, missing):
     rows = np.random.default_rng(9).uniform(-0.7, 0.7, (5000, 2))
-    parameters = {"relation": relation, "missing": missing, "people": 5000, **region_of(kind, 2)}
+    parameters = {"relation": relation, "missing": missing, "rows_expected": 5000, **region_of(kind, 2)}
     estimate = Covariance(error=0.02, steps=500, **parameters)(rows)
     assert 0.5 * 0.02 <= estimate.half_width.max() <= 0.02 * (1 + 1e-9)
     with pytest.raises(dp.errors.ParameterError, match="below the grid"):
@@ -241,7 +241,7 @@ def test_missing_values_are_replaced_where_asked_and_the_size_is_then_public():
 
 def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where_it_is_public():
     answer = covariance(np.empty((0, 2)), bounds=[(0, 1)] * 2, relation=ADD_REMOVE, epsilon=1)
-    assert answer.matrix.shape == (2, 2)
+    assert answer.value.shape == (2, 2)
     statistic = Covariance(bounds=[(0, 1)] * 2, relation=ADD_REMOVE, epsilon=1)
     measured = statistic.measure(np.empty((0, 2)))
     assert np.allclose(statistic.estimate(measured, rows=None).high, 0.25)  # at the most likely noise
@@ -299,9 +299,9 @@ def test_bounds_far_from_zero_are_taken_where_floats_hold_their_middle():
 def test_the_nearest_matrix_without_negative_eigenvalues_is_at_hand():
     noisy = MatrixEstimate([[1.0, 2.0], [2.0, 1.0]], np.zeros((2, 2)), np.ones((2, 2)), 9, 0.9, dp.PureDP(1), "test")
     nearest = noisy.nearest_psd()
-    assert np.allclose(nearest.matrix, [[1.5, 1.5], [1.5, 1.5]])
+    assert np.allclose(nearest.value, [[1.5, 1.5], [1.5, 1.5]])
     assert nearest.guarantee == noisy.guarantee
-    assert not nearest.matrix.flags.writeable
+    assert not nearest.value.flags.writeable
 
 
 def test_a_matrix_estimate_shows_entries_with_their_intervals():

@@ -116,10 +116,11 @@ def test_the_exact_law_keeps_epsilon_on_all_neighbors_of_small_tables(
     laws = {table: joint.law(list(table)) for table in tables(range(steps + 1), 3)}
     worst = 0.0
     # a law is that of the rows in any order, and both directions of a pair are looked at
+    pairs = neighbors(range(steps + 1), 3, relation)
     apart = {
-        frozenset((tuple(sorted(one)), tuple(sorted(two)))) for one, two in neighbors(range(steps + 1), 3, relation)
+        frozenset((tuple(sorted(one)), tuple(sorted(two)))) for one, two in pairs
     }
-    for first, second in (both for both in apart if len(both) == 2):
+    for first, second in (pair for pair in apart if len(pair) == 2):
         pair = laws[first].pair(laws[second])
         worst = max(worst, pair.max_loss().upper, pair.reversed().max_loss().upper)
     assert worst <= 6 + 1e-9
@@ -140,7 +141,7 @@ def test_all_answers_are_within_their_rank_errors_as_often_as_guaranteed(
     joint = JointQuantiles(levels=TEN, epsilon=1, relation=relation, steps=1 << 30, size_is_public=public)
     rows = np.random.default_rng(6).integers(0, 1 << 30, 4000)
     rows[:1500] = 12_345
-    ranked, bounds = Ranked.of(rows, steps=1 << 30), joint.error(0.9, people=4000)
+    ranked, bounds = Ranked.of(rows, steps=1 << 30), joint.error(0.9, rows_expected=4000)
     for _ in range(rounds(sample=30, full=1000)):
         answers = joint(rows)
         assert list(answers) == sorted(answers)

@@ -66,10 +66,10 @@ def test_rho_is_the_price_of_bounded_range() -> None:
 @pytest.mark.theorem("Quantile.accuracy")
 @BOTH
 def test_an_error_in_ranks_buys_the_cheapest_price(relation: dp.Relation) -> None:
-    statistic = Quantile(level=0.5, bounds=(0, 100), relation=relation, error=100, contribution=None)
+    statistic = Quantile(level=0.5, bounds=(0, 100), relation=relation, error=100, rows=None)
     assert statistic.rank_error() == pytest.approx(100, rel=1e-9)
     assert statistic.rank_error() <= 100 * (1 + 1e-12)
-    several = Quantile(level=0.5, bounds=(0, 100), relation=relation, error=100, contribution=3)
+    several = Quantile(level=0.5, bounds=(0, 100), relation=relation, error=100, rows=3)
     assert several.guarantee.epsilon == pytest.approx(3 * statistic.guarantee.epsilon)  # type: ignore[attr-defined]
 
 
@@ -98,7 +98,7 @@ def test_intervals_contain_the_quantile_of_the_population(rounds: Rounds) -> Non
         interval=True,
         confidence=0.8,
         target=dp.Target.POPULATION,
-        people=500,
+        rows_expected=500,
     )
     random = np.random.default_rng(3)
     count = rounds(sample=100, full=10_000)
@@ -135,8 +135,8 @@ def test_a_busy_person_weighs_no_more_than_the_contribution() -> None:
     values = [1.0] * 2000 + [9.0] * 9000
     unit = list(range(2000)) + [5000] * 9000
     for answer in (
-        quantile(values, 0.5, bounds=(0, 10), relation=ADD_REMOVE, epsilon=1, unit=unit, contribution=2),
-        quantiles(values, QUARTERS, bounds=(0, 10), relation=ADD_REMOVE, epsilon=1, unit=unit, contribution=2)[0.5],
+        quantile(values, 0.5, bounds=(0, 10), relation=ADD_REMOVE, epsilon=1, unit=unit, rows=2),
+        quantiles(values, QUARTERS, bounds=(0, 10), relation=ADD_REMOVE, epsilon=1, unit=unit, rows=2)[0.5],
     ):
         assert answer.value == pytest.approx(1, abs=1e-3)
 
@@ -148,7 +148,7 @@ def test_ten_quantiles_at_once_are_better_than_one_by_one(rounds: Rounds) -> Non
     single = [Quantile(level=level, bounds=(0, 1e7), relation=ADD_REMOVE, epsilon=Fraction(1, 10)) for level in TEN]
     wanted = np.array(TEN) * values.size
     count = rounds(sample=100, full=1000)
-    ranks = np.array([np.searchsorted(values, together(values).numbers) for _ in range(count)])
+    ranks = np.array([np.searchsorted(values, together(values).value) for _ in range(count)])
     apart = np.array([[np.searchsorted(values, one(values).value) for one in single] for _ in range(count)])
     assert 5 * ((ranks - wanted) ** 2).mean() < ((apart - wanted) ** 2).mean()
 
@@ -158,14 +158,14 @@ def test_the_mechanism_with_the_smaller_predicted_error_is_taken(relation: dp.Re
     asked: dict[str, Any] = {"bounds": (0, 1), "relation": relation}
     assert isinstance(Quantiles(levels=TEN, epsilon=1, **asked).mechanism, JointQuantiles)
     assert isinstance(Quantiles(levels=TEN, rho=0.1, **asked).mechanism, QuantileTree)
-    assert isinstance(Quantiles(levels=TEN, epsilon=1, contribution=2, **asked).mechanism, QuantileTree)
+    assert isinstance(Quantiles(levels=TEN, epsilon=1, rows=2, **asked).mechanism, QuantileTree)
 
 
 def test_values_that_many_rows_share_are_cut_where_the_levels_want_it() -> None:
     values = np.concatenate([np.zeros(6000), np.linspace(1, 41, 4000)])
     for relation, price in ((ADD_REMOVE, {"epsilon": 1}), (CHANGE_ONE, {"epsilon": 1}), (ADD_REMOVE, {"rho": 0.1})):
         found = quantiles(values, (0.1, 0.3, 0.5, 0.7, 0.9), bounds=(0, 100), relation=relation, **price)
-        assert found.numbers == pytest.approx([0, 0, 0, 11, 31], abs=3)
+        assert found.value == pytest.approx([0, 0, 0, 11, 31], abs=3)
 
 
 def test_with_a_public_number_of_rows_quantiles_bound_each_other(rounds: Rounds) -> None:
@@ -181,9 +181,9 @@ def test_with_a_public_number_of_rows_quantiles_bound_each_other(rounds: Rounds)
 
 
 def test_an_error_for_many_quantiles_needs_the_number_of_people() -> None:
-    with pytest.raises(MissingParameter, match="people="):
+    with pytest.raises(MissingParameter, match="rows_expected="):
         Quantiles(levels=QUARTERS, bounds=(0, 1), relation=ADD_REMOVE, error=100)
-    statistic = Quantiles(levels=QUARTERS, bounds=(0, 1), relation=ADD_REMOVE, error=100, people=10_000)
+    statistic = Quantiles(levels=QUARTERS, bounds=(0, 1), relation=ADD_REMOVE, error=100, rows_expected=10_000)
     assert max(statistic.rank_errors(10_000)) == pytest.approx(100, rel=1e-6)
 
 
@@ -196,7 +196,7 @@ def test_what_cannot_be_asked_is_refused_in_words() -> None:
         quantile([1.0], 0.5, bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, rho=1)
     with pytest.raises(ParameterError, match="interval=True"):
         quantile([1.0], 0.5, bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, target=dp.Target.POPULATION)
-    with pytest.raises(MissingParameter, match="people="):
+    with pytest.raises(MissingParameter, match="rows_expected="):
         quantile([1.0], 0.5, bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, interval=True, target=dp.Target.POPULATION)
     assert isinstance(
         Quantile(level=0.5, bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, interval=True).mechanism, RankInterval

@@ -77,7 +77,7 @@ def test_the_exact_law_keeps_epsilon_on_all_neighbors_of_small_tables(
 def test_persons_with_several_rows_keep_epsilon_wherever_their_rows_go() -> None:
     unit = 1 << 20
     for relation in (ADD_REMOVE, CHANGE_ONE):
-        tree = QuantileTree(levels=THIRDS, epsilon=2, relation=relation, steps=3, tie_bits=0, contribution=2)
+        tree = QuantileTree(levels=THIRDS, epsilon=2, relation=relation, steps=3, tie_bits=0, rows=2)
         base = [0, 2]
         for one, other in product(product(range(4), repeat=2), repeat=2):
             rows = [*base, *one]
@@ -111,7 +111,7 @@ def test_all_answers_are_within_their_rank_errors_as_often_as_guaranteed(relatio
     tree = QuantileTree(levels=levels, epsilon=1, relation=relation, steps=1 << 20)
     rows = np.random.default_rng(5).integers(0, 1 << 20, 3000)
     rows[:1000] = 77_777
-    ranked, bounds = Ranked.of(rows, steps=1 << 20), tree.error(0.9, people=3000)
+    ranked, bounds = Ranked.of(rows, steps=1 << 20), tree.error(0.9, rows_expected=3000)
     for _ in range(rounds(sample=30, full=1000)):
         answers = tree(rows)
         assert list(answers) == sorted(answers)

@@ -99,7 +99,7 @@ def test_bounds_are_passed_on_as_bounds() -> None:
     assert bounds.low < bounds.high
     answer = dp.statistics.mean(np.minimum(values, 1e6), bounds=bounds, relation=ADD_REMOVE, epsilon=1)
     assert bounds.low <= answer.value <= bounds.high
-    assert bounds.loss.satisfies(bounds.guarantee)
+    assert bounds.cost.satisfies(bounds.guarantee)
 
 
 def test_one_threshold_for_the_size_is_found_at_the_whole_price() -> None:
@@ -118,7 +118,7 @@ def test_every_table_gets_bounds_in_order(values: list[float | None]) -> None:
 
 def test_persons_with_several_rows_are_weighed() -> None:
     values, unit = [1.0] * 3000 + [1e6] * 50_000, list(range(3000)) + [7777] * 50_000
-    bounds = clipping_bounds(values, 0.9, relation=ADD_REMOVE, epsilon=1, symmetric=True, unit=unit, contribution=3)
+    bounds = clipping_bounds(values, 0.9, relation=ADD_REMOVE, epsilon=1, symmetric=True, unit=unit, rows=3)
     assert bounds == (-1.0, 1.0)
 
 

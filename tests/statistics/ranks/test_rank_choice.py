@@ -97,7 +97,7 @@ def test_the_losses_on_all_neighbors_of_small_tables_span_at_most_epsilon(
 
 @BOTH
 def test_persons_with_several_rows_move_distances_by_their_weight(relation: dp.Relation) -> None:
-    choice = RankChoice(level=Fraction(1, 4), epsilon=1, relation=relation, steps=5, contribution=3)
+    choice = RankChoice(level=Fraction(1, 4), epsilon=1, relation=relation, steps=5, rows=3)
     unit = 1 << 20
     base, one, other = [1, 2, 2, 4], [0, 5, 5], [3, 3, 3]
     before = Ranked.of([*base, *one], steps=5, weights=np.array([unit] * 7))

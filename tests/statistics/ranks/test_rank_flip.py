@@ -50,10 +50,8 @@ def test_no_loss_of_small_tables_exceeds_epsilon(level, relation, midrank):
 
 
 def test_a_person_with_many_rows_moves_a_score_within_the_contribution():
-    flip = RankFlip(level=Fraction(1, 3), epsilon=1, relation=ADD_REMOVE, steps=3, contribution=2)
-    quantile = statistics.Quantile(
-        level=Fraction(1, 3), bounds=(0, 3), grid=1, relation=ADD_REMOVE, epsilon=1, contribution=2
-    )
+    flip = RankFlip(level=Fraction(1, 3), epsilon=1, relation=ADD_REMOVE, steps=3, rows=2)
+    quantile = statistics.Quantile(level=Fraction(1, 3), bounds=(0, 3), grid=1, relation=ADD_REMOVE, epsilon=1, rows=2)
     empty = flip.scores(quantile.measure(statistics.Rows([1.0], ["bo"])))
     for size in range(1, 5):
         for fill in combinations_with_replacement([0.0, 1.0, 2.0, 3.0], size):

@@ -124,15 +124,15 @@ def tables(values: Sequence, rows: int) -> Iterator[tuple]:
     return combinations_with_replacement(values, rows)
 
 
-def neighbors(values: Sequence, relation: Relation, sizes: Sequence[int], contribution: int) -> Iterator[tuple]:
+def neighbors(values: Sequence, relation: Relation, sizes: Sequence[int], rows_of_one: int) -> Iterator[tuple]:
     """Yield all pairs whose smaller table (add/remove) or whose tables (change one) have one of the sizes."""
     for size in sizes:
         if relation is Relation.ADD_REMOVE:
             for kept in tables(values, size):
-                for count in range(1, contribution + 1):
+                for count in range(1, rows_of_one + 1):
                     yield from ((kept, in_order(values, kept + added)) for added in tables(values, count))
         else:
-            changed = min(contribution, size)
+            changed = min(rows_of_one, size)
             for kept in tables(values, size - changed):
                 versions = [in_order(values, kept + own) for own in tables(values, changed)]
                 yield from combinations_with_replacement(versions, 2)
@@ -143,9 +143,9 @@ def in_order(values: Sequence, rows: tuple) -> tuple:
     return tuple(sorted(rows, key=values.index))
 
 
-def are_neighbors(first: Sequence, second: Sequence, relation: Relation, contribution: int) -> bool:
+def are_neighbors(first: Sequence, second: Sequence, relation: Relation, rows_of_one: int) -> bool:
     """Say whether one person with so many rows lies between two tables."""
     lost, gained = Counter(first) - Counter(second), Counter(second) - Counter(first)
     if relation is Relation.CHANGE_ONE:
-        return len(first) == len(second) and lost.total() <= contribution
-    return not (lost and gained) and lost.total() + gained.total() <= contribution
+        return len(first) == len(second) and lost.total() <= rows_of_one
+    return not (lost and gained) and lost.total() + gained.total() <= rows_of_one

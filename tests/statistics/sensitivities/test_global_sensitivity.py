@@ -65,10 +65,10 @@ def check(fact, pairs, *, level=Fraction(0), empties=(Fraction(0),), attained=Tr
 def sized(relation):
     """Return queries with the sizes and contributions for which they are defined and not always the same."""
     return [
-        pytest.param(query, rows, contribution, id=f"{query.name}-{rows}-{contribution}")
+        pytest.param(query, rows, rows_of_one, id=f"{query.name}-{rows}-{rows_of_one}")
         for query in SIZED
         for rows in range(least(query, relation), 6 if relation is CHANGED else 4)
-        for contribution in range(1, 1 + (min(3, rows) if relation is CHANGED else 3))
+        for rows_of_one in range(1, 1 + (min(3, rows) if relation is CHANGED else 3))
     ]
 
 
@@ -82,63 +82,61 @@ def least(query, relation):
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
 @RELATIONS
-@pytest.mark.parametrize("contribution", [1, 2, 3])
+@pytest.mark.parametrize("rows_of_one", [1, 2, 3])
 @pytest.mark.parametrize(
     ("query", "values"),
     [(Query.COUNT, ("no", "yes")), (Query.COUNT_DISTINCT, (1, 2, 3, 4))],
     ids=["count", "distinct"],
 )
-def test_counts_move_by_the_rows_of_a_person(query, values, relation, contribution):
-    fact = explain_sensitivity(query, relation=relation, contribution=contribution)
-    assert fact.value == contribution
-    check(fact, neighbors(values, relation, range(5), contribution))
+def test_counts_move_by_the_rows_of_a_person(query, values, relation, rows_of_one):
+    fact = explain_sensitivity(query, relation=relation, rows=rows_of_one)
+    assert fact.value == rows_of_one
+    check(fact, neighbors(values, relation, range(5), rows_of_one))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
 @RELATIONS
-@pytest.mark.parametrize("contribution", [1, 2])
+@pytest.mark.parametrize("rows_of_one", [1, 2])
 @DOMAINS
-def test_no_neighbors_of_small_tables_have_sums_further_apart_and_some_are_as_far(values, relation, contribution):
-    fact = explain_sensitivity(Query.SUM, relation=relation, bounds=(values[0], values[-1]), contribution=contribution)
-    check(fact, neighbors(values, relation, range(4), contribution))
+def test_no_neighbors_of_small_tables_have_sums_further_apart_and_some_are_as_far(values, relation, rows_of_one):
+    fact = explain_sensitivity(Query.SUM, relation=relation, bounds=(values[0], values[-1]), rows=rows_of_one)
+    check(fact, neighbors(values, relation, range(4), rows_of_one))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
-@pytest.mark.parametrize(("query", "size", "contribution"), sized(CHANGED))
+@pytest.mark.parametrize(("query", "size", "rows_of_one"), sized(CHANGED))
 @DOMAINS
-def test_means_and_spreads_of_a_public_number_of_rows(values, query, size, contribution):
-    fact = explain_sensitivity(
-        query, relation=CHANGED, bounds=(values[0], values[-1]), size=size, contribution=contribution
-    )
-    check(fact, neighbors(values, CHANGED, [size], contribution))
+def test_means_and_spreads_of_a_public_number_of_rows(values, query, size, rows_of_one):
+    fact = explain_sensitivity(query, relation=CHANGED, bounds=(values[0], values[-1]), people=size, rows=rows_of_one)
+    check(fact, neighbors(values, CHANGED, [size], rows_of_one))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
-@pytest.mark.parametrize(("query", "rows", "contribution"), sized(ADDED))
+@pytest.mark.parametrize(("query", "rows", "rows_of_one"), sized(ADDED))
 @DOMAINS
-def test_means_and_spreads_of_at_least_so_many_rows(values, query, rows, contribution):
+def test_means_and_spreads_of_at_least_so_many_rows(values, query, rows, rows_of_one):
     fact = explain_sensitivity(
-        query, relation=ADDED, bounds=(values[0], values[-1]), size=AtLeast(rows), contribution=contribution
+        query, relation=ADDED, bounds=(values[0], values[-1]), people=AtLeast(rows), rows=rows_of_one
     )
     inside = all(row in values for table in fact.attained_by for row in table)
-    assert inside or (query is Query.SAMPLE_VARIANCE and contribution == 3)
-    check(fact, neighbors(values, ADDED, range(rows, rows + 3), contribution), attained=inside)
+    assert inside or (query is Query.SAMPLE_VARIANCE and rows_of_one == 3)
+    check(fact, neighbors(values, ADDED, range(rows, rows + 3), rows_of_one), attained=inside)
 
 
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
 @RELATIONS
-@pytest.mark.parametrize("contribution", [1, 2])
+@pytest.mark.parametrize("rows_of_one", [1, 2])
 @pytest.mark.parametrize("query", EXTREMES)
 @DOMAINS
-def test_one_row_moves_extremes_and_the_median_across_the_whole_range(values, query, relation, contribution):
+def test_one_row_moves_extremes_and_the_median_across_the_whole_range(values, query, relation, rows_of_one):
     ends = (Fraction(values[0]), Fraction(values[-1]))
-    fact = explain_sensitivity(query, relation=relation, bounds=ends, contribution=contribution)
+    fact = explain_sensitivity(query, relation=relation, bounds=ends, rows=rows_of_one)
     assert fact.value == ends[1] - ends[0]
-    pairs = neighbors(values, relation, range(5), contribution)
+    pairs = neighbors(values, relation, range(5), rows_of_one)
     check(fact, pairs, empties=(ends[0], sum(ends) / 2, ends[1]))
 
 
@@ -166,32 +164,32 @@ def test_interpolated_quantiles_are_bounded_by_the_same_number(level, relation):
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
 @RELATIONS
-@pytest.mark.parametrize("contribution", [1, 2])
+@pytest.mark.parametrize("rows_of_one", [1, 2])
 @pytest.mark.parametrize("level", [0, Fraction(1, 4), HALF, Fraction(2, 3), 1])
-def test_the_rank_score_moves_less_under_add_remove_than_under_change_one(level, relation, contribution):
-    fact = explain_sensitivity(Query.RANK_SCORE, relation=relation, level=level, contribution=contribution)
-    assert fact.value == contribution * (1 if relation is CHANGED else max(level, 1 - level))
-    check(fact, neighbors(("below", "above"), relation, range(6), contribution), level=Fraction(level))
+def test_the_rank_score_moves_less_under_add_remove_than_under_change_one(level, relation, rows_of_one):
+    fact = explain_sensitivity(Query.RANK_SCORE, relation=relation, level=level, rows=rows_of_one)
+    assert fact.value == rows_of_one * (1 if relation is CHANGED else max(level, 1 - level))
+    check(fact, neighbors(("below", "above"), relation, range(6), rows_of_one), level=Fraction(level))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
 @RELATIONS
 @ALL_NORMS
-@pytest.mark.parametrize("contribution", [1, 2])
-def test_histograms_in_every_norm(norm, relation, contribution):
-    fact = explain_sensitivity(Query.HISTOGRAM, relation=relation, norm=norm, contribution=contribution)
-    check(fact, neighbors(CELLS, relation, range(4), contribution))
+@pytest.mark.parametrize("rows_of_one", [1, 2])
+def test_histograms_in_every_norm(norm, relation, rows_of_one):
+    fact = explain_sensitivity(Query.HISTOGRAM, relation=relation, norm=norm, rows=rows_of_one)
+    check(fact, neighbors(CELLS, relation, range(4), rows_of_one))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
 @RELATIONS
 @ALL_NORMS
-@pytest.mark.parametrize("contribution", [1, 2, 3])
-def test_people_who_count_once_per_cell_move_fewer_squares(norm, relation, contribution):
-    fact = explain_sensitivity(Query.PEOPLE_PER_CELL, relation=relation, norm=norm, contribution=contribution)
-    own = [chosen for count in range(1, contribution + 1) for chosen in combinations(NUMBERED, count)]
+@pytest.mark.parametrize("rows_of_one", [1, 2, 3])
+def test_people_who_count_once_per_cell_move_fewer_squares(norm, relation, rows_of_one):
+    fact = explain_sensitivity(Query.PEOPLE_PER_CELL, relation=relation, norm=norm, rows=rows_of_one)
+    own = [chosen for count in range(1, rows_of_one + 1) for chosen in combinations(NUMBERED, count)]
     others = [table for size in range(3) for table in tables((1, 4, 6), size)]
     if relation is ADDED:
         pairs = ((other, other + one) for other in others for one in own)
@@ -203,13 +201,13 @@ def test_people_who_count_once_per_cell_move_fewer_squares(norm, relation, contr
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
 @RELATIONS
-@pytest.mark.parametrize("contribution", [1, 2])
+@pytest.mark.parametrize("rows_of_one", [1, 2])
 @pytest.mark.parametrize(
     ("query", "norm"), [(Query.VECTOR_SUM, Norm.L2), (Query.VECTOR_SUM, Norm.LINF), (Query.SECOND_MOMENT, Norm.L2)]
 )
-def test_sums_of_vectors_and_of_outer_products(query, norm, relation, contribution):
-    fact = explain_sensitivity(query, relation=relation, radius=5, norm=norm, contribution=contribution)
-    check(fact, neighbors(VECTORS, relation, range(3 if relation is ADDED else 4), contribution))
+def test_sums_of_vectors_and_of_outer_products(query, norm, relation, rows_of_one):
+    fact = explain_sensitivity(query, relation=relation, radius=5, norm=norm, rows=rows_of_one)
+    check(fact, neighbors(VECTORS, relation, range(3 if relation is ADDED else 4), rows_of_one))
 
 
 def test_exchanging_a_row_moves_the_second_moments_by_root_two_and_not_by_two():
@@ -224,25 +222,25 @@ def test_exchanging_a_row_moves_the_second_moments_by_root_two_and_not_by_two():
 
 @pytest.mark.theorem("sensitivity.privacy")
 @pytest.mark.theorem("sensitivity.accuracy")
-@pytest.mark.parametrize("contribution", [27, 28, 29, 40])
-def test_many_rows_at_the_mean_lower_a_sample_deviation_by_more_than_far_rows_raise_it(contribution):
+@pytest.mark.parametrize("rows_of_one", [27, 28, 29, 40])
+def test_many_rows_at_the_mean_lower_a_sample_deviation_by_more_than_far_rows_raise_it(rows_of_one):
     values = (0, 1, 2)
     fact = explain_sensitivity(
-        Query.SAMPLE_STANDARD_DEVIATION, relation=ADDED, bounds=(0, 2), size=AtLeast(2), contribution=contribution
+        Query.SAMPLE_STANDARD_DEVIATION, relation=ADDED, bounds=(0, 2), people=AtLeast(2), rows=rows_of_one
     )
-    counts = (1, 2, 3, contribution - 1, contribution)
+    counts = (1, 2, 3, rows_of_one - 1, rows_of_one)
     pairs = ((kept, kept + added) for kept in tables(values, 2) for n in counts for added in tables(values, n))
     check(fact, pairs)
-    assert (1 in fact.attained_by[1]) == (contribution >= 29)
+    assert (1 in fact.attained_by[1]) == (rows_of_one >= 29)
 
 
 @pytest.mark.parametrize("size", [2, 3, 10, 1000])
 def test_the_two_forms_of_the_variance_have_the_textbook_values(size):
-    known = {"relation": CHANGED, "bounds": (0, 10), "size": size}
+    known = {"relation": CHANGED, "bounds": (0, 10), "people": size}
     assert sensitivity(Query.VARIANCE, **known).value == Fraction(100 * (size - 1), size**2)
     assert sensitivity(Query.SAMPLE_VARIANCE, **known).value == Fraction(100, size)
     assert sensitivity(Query.MEAN, **known).value == Fraction(10, size)
-    assert sensitivity(Query.SAMPLE_VARIANCE, relation=ADDED, bounds=(0, 10), size=AtLeast(size)).value == Fraction(
+    assert sensitivity(Query.SAMPLE_VARIANCE, relation=ADDED, bounds=(0, 10), people=AtLeast(size)).value == Fraction(
         100, size + 1
     )
 
@@ -260,10 +258,10 @@ def questions(draw):
     """Draw a query with everything it needs."""
     query = draw(st.sampled_from([Query.SUM, *SIZED, *EXTREMES, Query.QUANTILE]))
     relation = draw(st.sampled_from([ADDED, CHANGED]))
-    known = {"relation": relation, "bounds": draw(bounds), "contribution": draw(st.integers(1, 4))}
+    known = {"relation": relation, "bounds": draw(bounds), "rows": draw(st.integers(1, 4))}
     if query in SIZED:
-        rows = draw(st.integers(max(2, known["contribution"]), 8))
-        known["size"] = AtLeast(rows) if relation is ADDED else rows
+        rows = draw(st.integers(max(2, known["rows"]), 8))
+        known["people"] = AtLeast(rows) if relation is ADDED else rows
     if query is Query.QUANTILE:
         known["level"] = draw(st.fractions(0, 1, max_denominator=20))
     return query, known
@@ -274,18 +272,18 @@ def pairs_of_tables(draw, known):
     """Draw neighbors whose rows are anywhere within the bounds."""
     low, high = (Fraction(end) for end in known["bounds"])
     row = st.fractions(0, 1, max_denominator=12).map(lambda share: low + share * (high - low))
-    size = known.get("size", 3)
-    own = st.lists(row, min_size=known["contribution"], max_size=known["contribution"])
+    size = known.get("people", 3)
+    own = st.lists(row, min_size=known["rows"], max_size=known["rows"])
     if known["relation"] is ADDED:
         rows = size.rows if isinstance(size, AtLeast) else size
         kept = draw(st.lists(row, min_size=rows, max_size=rows + 3))
         return tuple(kept), tuple(kept + draw(own))
-    kept = draw(st.lists(row, min_size=size - known["contribution"], max_size=size - known["contribution"]))
+    kept = draw(st.lists(row, min_size=size - known["rows"], max_size=size - known["rows"]))
     return tuple(kept + draw(own)), tuple(kept + draw(own))
 
 
 @pytest.mark.theorem("sensitivity.privacy")
-@given(st.data(), questions().filter(lambda one: "size" in one[1] or one[1]["contribution"] <= 3))
+@given(st.data(), questions().filter(lambda one: "people" in one[1] or one[1]["rows"] <= 3))
 def test_no_neighbors_with_rows_anywhere_within_any_bounds_are_further_apart(data, question):
     query, known = question
     fact = explain_sensitivity(query, **known)
@@ -301,9 +299,9 @@ def test_the_pair_that_is_shown_is_one_of_neighbors_in_the_domain_and_attains_th
     first, second = (tuple(Fraction(row) for row in table) for table in fact.attained_by)
     low, high = (Fraction(end) for end in known["bounds"])
     assert all(low <= row <= high for row in first + second)
-    assert are_neighbors(first, second, known["relation"], known["contribution"])
-    if "size" in known:
-        size = known["size"]
+    assert are_neighbors(first, second, known["relation"], known["rows"])
+    if "people" in known:
+        size = known["people"]
         assert len(first) >= size.rows if isinstance(size, AtLeast) else len(first) == size
     check(fact, [(first, second)], level=Fraction(known.get("level", 0)))
 
@@ -323,11 +321,11 @@ def test_the_pair_that_is_shown_is_one_of_neighbors_in_the_domain_and_attains_th
     ],
     ids=str,
 )
-@pytest.mark.parametrize("contribution", [1, 3])
-def test_the_pair_that_is_shown_for_counts_ranks_and_vectors_attains_the_value(query, known, relation, contribution):
-    fact = explain_sensitivity(query, relation=relation, contribution=contribution, **known)
+@pytest.mark.parametrize("rows_of_one", [1, 3])
+def test_the_pair_that_is_shown_for_counts_ranks_and_vectors_attains_the_value(query, known, relation, rows_of_one):
+    fact = explain_sensitivity(query, relation=relation, rows=rows_of_one, **known)
     first, second = (tuple(table) for table in fact.attained_by)
-    assert are_neighbors(first, second, relation, contribution)
+    assert are_neighbors(first, second, relation, rows_of_one)
     check(fact, [(first, second)], level=Fraction(known.get("level", 0)))
 
 
@@ -352,7 +350,7 @@ def test_a_level_given_as_a_float_is_taken_as_the_number_it_is():
 
 
 def test_numbers_of_numpy_are_numbers():
-    found = sensitivity(Query.SUM, relation=CHANGED, bounds=(np.int64(0), np.int32(7)), contribution=np.int64(2))
+    found = sensitivity(Query.SUM, relation=CHANGED, bounds=(np.int64(0), np.int32(7)), rows=np.int64(2))
     assert (type(found.value), found.value) == (int, 14)
 
 
@@ -366,26 +364,26 @@ def test_numbers_of_numpy_are_numbers():
         (Query.VECTOR_SUM, {}, "infinite sensitivity"),
         (Query.SECOND_MOMENT, {"radius": math.inf}, "shorten longer rows"),
         (Query.SUM, {"bounds": (math.nan, 1)}, "finite"),
-        (Query.SUM, {"bounds": (1, 0)}, "exchange 1 and 0"),
+        (Query.SUM, {"bounds": (1, 0)}, r"write bounds=\(0, 1\)"),
         (Query.SUM, {"bounds": (1, 1)}, "nothing private is asked"),
         (Query.SUM, {"bounds": (False, True)}, "truth value"),
         (Query.SUM, {"bounds": ("0", "1")}, "not str"),
         (Query.SUM, {"bounds": 1}, "pair"),
         (Query.SUM, {"bounds": (0, 1, 2)}, "pair"),
         (Query.SUM, {"bounds": (-1e308, 1e308)}, "largest float"),
-        (Query.SUM, {"bounds": (0, 1), "size": 3}, "plays no part"),
+        (Query.SUM, {"bounds": (0, 1), "people": 3}, "plays no part"),
         (Query.COUNT, {"bounds": (0, 1)}, "plays no part"),
-        (Query.COUNT, {"contribution": 0}, "at least 1"),
-        (Query.COUNT, {"contribution": 1.0}, "whole number"),
-        (Query.COUNT, {"contribution": True}, "truth value"),
-        (Query.MEAN, {"bounds": (0, 1)}, "size="),
-        (Query.MEAN, {"bounds": (0, 1), "size": 0}, "at least 1"),
-        (Query.MEAN, {"bounds": (0, 1), "size": 2.0}, "whole number"),
-        (Query.MEAN, {"bounds": (0, 1), "size": AtLeast(5)}, "exactly"),
-        (Query.MEAN, {"bounds": (0, 1), "size": 2, "contribution": 3}, "more than all 2 rows"),
-        (Query.VARIANCE, {"bounds": (0, 1), "size": 1}, "nothing private is asked"),
-        (Query.SAMPLE_VARIANCE, {"bounds": (0, 1), "size": 1}, "at least 2 rows"),
-        (Query.QUANTILE, {"bounds": (0, 1)}, "0.5 is the median"),
+        (Query.COUNT, {"rows": 0}, "at least 1"),
+        (Query.COUNT, {"rows": 1.0}, "whole number"),
+        (Query.COUNT, {"rows": True}, "truth value"),
+        (Query.MEAN, {"bounds": (0, 1)}, "people="),
+        (Query.MEAN, {"bounds": (0, 1), "people": 0}, "at least 1"),
+        (Query.MEAN, {"bounds": (0, 1), "people": 2.0}, "whole number"),
+        (Query.MEAN, {"bounds": (0, 1), "people": AtLeast(5)}, "the exact number"),
+        (Query.MEAN, {"bounds": (0, 1), "people": 2, "rows": 3}, "more than all 2 rows"),
+        (Query.VARIANCE, {"bounds": (0, 1), "people": 1}, "nothing private is asked"),
+        (Query.SAMPLE_VARIANCE, {"bounds": (0, 1), "people": 1}, "at least 2 rows"),
+        (Query.QUANTILE, {"bounds": (0, 1)}, "level=0.5 for the median"),
         (Query.RANK_SCORE, {"level": 1.5}, r"\[0, 1\]"),
         (Query.RANK_SCORE, {"level": 0.5, "norm": Norm.L1}, "Norm.LINF"),
         (Query.VECTOR_SUM, {"radius": 0}, "nothing private is asked"),
@@ -404,10 +402,10 @@ def test_what_is_infinite_zero_or_unclear_is_refused_in_words(query, known, word
 
 @pytest.mark.parametrize("query", SIZED)
 def test_under_add_remove_a_mean_without_a_public_least_size_is_refused_with_what_to_do_instead(query):
-    with pytest.raises(MissingParameter, match=r"statistics\.mean.*AtLeast\(m\).*CHANGE_ONE"):
+    with pytest.raises(MissingParameter, match=r"AtLeast\(m\).*CHANGE_ONE.*statistics\.mean"):
         sensitivity(query, relation=ADDED, bounds=(0, 1))
-    with pytest.raises(ParameterError, match=r"statistics\.mean.*AtLeast\(m\).*CHANGE_ONE"):
-        sensitivity(query, relation=ADDED, bounds=(0, 1), size=100)
+    with pytest.raises(ParameterError, match=r"AtLeast\(m\).*CHANGE_ONE.*statistics\.mean"):
+        sensitivity(query, relation=ADDED, bounds=(0, 1), people=100)
 
 
 @pytest.mark.parametrize("rows", [0, -1, 2.0, True, None])
@@ -418,7 +416,7 @@ def test_a_least_number_of_rows_is_a_whole_number(rows):
 
 def test_a_sample_variance_needs_two_rows_under_either_relation():
     with pytest.raises(ParameterError, match=r"AtLeast\(2\)"):
-        sensitivity(Query.SAMPLE_VARIANCE, relation=ADDED, bounds=(0, 1), size=AtLeast(1))
+        sensitivity(Query.SAMPLE_VARIANCE, relation=ADDED, bounds=(0, 1), people=AtLeast(1))
 
 
 @pytest.mark.parametrize("relation", [Relation.UNSTATED, None, "add/remove"])
@@ -438,7 +436,7 @@ def test_every_query_has_a_formula_in_one_line_and_a_description(query, relation
 
 
 def test_a_fact_reads_well_and_shows_itself_in_a_notebook():
-    fact = explain_sensitivity(Query.MEAN, relation=ADDED, bounds=(0, 0.7), size=AtLeast(1_000_000))
+    fact = explain_sensitivity(Query.MEAN, relation=ADDED, bounds=(0, 0.7), people=AtLeast(1_000_000))
     assert "tables of at least 1,000,000 rows, with and without the person" in " ".join(repr(fact).split())
     assert "1,000,000 rows of 0 and 1 row of 0.7" in " ".join(repr(fact).split())
     assert max(map(len, repr(fact).splitlines())) <= 100
@@ -452,7 +450,7 @@ def test_a_fact_reads_well_and_shows_itself_in_a_notebook():
 def test_a_result_goes_straight_into_a_mechanism():
     import discreet as dp
 
-    count = sensitivity(Query.COUNT, relation=ADDED, contribution=3)
+    count = sensitivity(Query.COUNT, relation=ADDED, rows=3)
     assert dp.Laplace(epsilon=1, sensitivity=count).noise.scale == 3
     score = sensitivity(Query.RANK_SCORE, relation=ADDED, level=HALF)
     assert dp.Exponential(epsilon=1, sensitivity=score).sensitivity.value == HALF

@@ -88,11 +88,11 @@ def persons(domain, rows):
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("contribution", [1, 2])
+@pytest.mark.parametrize("rows_of_one", [1, 2])
 @pytest.mark.parametrize("make", [statistics.Sum, statistics.Mean, statistics.Count], ids=lambda make: make.__name__)
-def test_a_person_with_many_rows_moves_no_more_than_the_contribution_allows(make, contribution, relation):
+def test_a_person_with_many_rows_moves_no_more_than_the_contribution_allows(make, rows_of_one, relation):
     bounded = {} if make is statistics.Count else {"bounds": (-1, 2)}
-    statistic = make(relation=relation, epsilon=1, contribution=contribution, **bounded)
+    statistic = make(relation=relation, epsilon=1, rows=rows_of_one, **bounded)
     others, largest = [1.0, -1.0], 0
     fills = persons([-1.0, 2.0], 4)
     tables = [statistics.Rows([*others, *fill], unit=["ana", "bo", *["cy"] * len(fill)]) for fill in fills]
@@ -105,7 +105,7 @@ def test_a_person_with_many_rows_moves_no_more_than_the_contribution_allows(make
 
 
 def test_rows_of_nobody_count_for_nothing():
-    statistic = statistics.Count(relation=ADD_REMOVE, epsilon=1, contribution=1)
+    statistic = statistics.Count(relation=ADD_REMOVE, epsilon=1, rows=1)
     assert statistic.measure(statistics.Rows([1, 2, 3], unit=["ana", None, None])) == 1 << 20
 
 
@@ -134,7 +134,7 @@ def test_the_exact_audit_finds_the_guarantee_kept(make, price):
 @pytest.mark.parametrize("price", [{"epsilon": 0.2}, {"rho": 0.02}], ids=["pure", "zCDP"])
 def test_a_broken_sensitivity_would_be_caught(price):
     statistic = statistics.Sum(bounds=(0, 1), relation=ADD_REMOVE, **price)
-    pair = statistic.mechanism.law(0).pair(statistic.mechanism.law(2 * statistic.shift))
+    pair = statistic.mechanism.law(0).pair(statistic.mechanism.law(2 * statistic.sensitivity))
     assert not statistic.guarantee.loss.delta(0.1).upper >= pair.delta(0.1).lower
 
 
@@ -212,7 +212,7 @@ def test_asking_by_error_gives_that_error_at_the_cheapest_price(wanted):
 
 def test_the_error_asked_of_a_mean_holds_for_so_many_people(rounds: Rounds):
     runs = rounds(sample=400, full=10_000)
-    statistic = statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, error=0.02, people=1000)
+    statistic = statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, error=0.02, rows_expected=1000)
     for share in (0.0, 0.5, 1.0):
         values = np.full(1000, share)
         close = sum(abs(float(statistic(values)) - share) <= 0.02 for _ in range(runs))
@@ -259,7 +259,7 @@ REFUSED = [
     (lambda: statistics.count([1], epsilon=1), dp.errors.MissingParameter, "relation="),
     (lambda: statistics.count([1], relation=dp.Relation.UNSTATED, epsilon=1), dp.errors.MissingParameter, "relation="),
     (lambda: statistics.count([1], relation=CHANGE_ONE, epsilon=1), dp.errors.ParameterError, "public"),
-    (lambda: statistics.count([1], relation=ADD_REMOVE), dp.errors.MissingParameter, "never defaulted"),
+    (lambda: statistics.count([1], relation=ADD_REMOVE), dp.errors.MissingParameter, "has no default"),
     (lambda: statistics.count([1], relation=ADD_REMOVE, epsilon=1, rho=1), dp.errors.ConflictingParameters, "one of"),
     (lambda: statistics.count([1], relation=ADD_REMOVE, rho=1, delta=0.1), dp.errors.ConflictingParameters, "delta"),
     (lambda: statistics.count([1], relation=ADD_REMOVE, epsilon=0), dp.errors.ParameterError, "epsilon"),
@@ -271,20 +271,20 @@ REFUSED = [
     (
         lambda: statistics.mean([1], bounds=(0, 1), relation=ADD_REMOVE, error=1),
         dp.errors.MissingParameter,
-        "people=",
+        "rows_expected=",
     ),
     (
         lambda: statistics.mean([1], bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, unit=["a"]),
         dp.errors.MissingParameter,
-        "contribution",
+        "rows",
     ),
     (
-        lambda: statistics.mean([1], bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, contribution=2),
+        lambda: statistics.mean([1], bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, rows=2),
         dp.errors.MissingParameter,
         "unit",
     ),
     (
-        lambda: statistics.mean([1, 2], bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, unit=["a"], contribution=2),
+        lambda: statistics.mean([1, 2], bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, unit=["a"], rows=2),
         dp.errors.InputError,
         "as long as",
     ),

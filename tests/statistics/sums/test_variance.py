@@ -93,7 +93,7 @@ def test_with_a_public_number_of_rows_the_exact_variance_moves_by_its_stated_sen
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("price", PRICES, ids=str)
 def test_a_person_with_several_rows_moves_it_by_the_contribution_at_most(relation, price):
-    statistic = Variance(bounds=(0, 5), relation=relation, grid=1, contribution=2, **price)
+    statistic = Variance(bounds=(0, 5), relation=relation, grid=1, rows=2, **price)
     persons = [rows for count in range(4) for rows in product([0, 2, 4, 5, None], repeat=count)]
     measured = [statistic.measure(Rows([1.0, *rows], unit=["x", *["me"] * len(rows)])) for rows in persons]
     others = measured if relation is CHANGE_ONE else measured[:1]
@@ -231,12 +231,12 @@ def test_the_sample_variance_divides_by_one_less():
 def test_error_asks_for_the_cheapest_price_that_keeps_it():
     values = np.random.default_rng(3).uniform(0, 100, 4000)
     for parameters in ({"relation": ADD_REMOVE}, {"relation": CHANGE_ONE, "missing": 0}):
-        asked = Variance(bounds=(0, 100), error=40, people=4000, **parameters)
+        asked = Variance(bounds=(0, 100), error=40, rows_expected=4000, **parameters)
         answer = asked(values)
         assert (answer.high - answer.low) / 2 <= 40
     cheaper = Variance(bounds=(0, 100), epsilon=0.99 * asked.guarantee.epsilon, **parameters)(values)
     assert (cheaper.high - cheaper.low) / 2 > 40
-    deviation = StandardDeviation(bounds=(0, 100), relation=ADD_REMOVE, error=2, people=4000)(values)
+    deviation = StandardDeviation(bounds=(0, 100), relation=ADD_REMOVE, error=2, rows_expected=4000)(values)
     assert (deviation.high - deviation.low) / 2 <= 2
 
 
@@ -244,7 +244,7 @@ def test_error_asks_for_the_cheapest_price_that_keeps_it():
 @pytest.mark.parametrize("parameters", [{"relation": ADD_REMOVE}, {"relation": CHANGE_ONE, "missing": 0}], ids=str)
 def test_the_error_asked_of_a_deviation_holds_even_where_there_is_none(parameters, rounds: Rounds):
     runs = rounds(sample=1000, full=10_000)
-    statistic = StandardDeviation(bounds=(0, 1), error=0.1, people=2000, **parameters)
+    statistic = StandardDeviation(bounds=(0, 1), error=0.1, rows_expected=2000, **parameters)
     measured = statistic.measure(np.full(2000, 0.25))
     answers = (statistic.estimate(statistic.mechanism(measured), rows=2000).value for _ in range(runs))
     assert sum(answer <= 0.1 for answer in answers) >= fewest(runs, 0.95)
@@ -258,7 +258,10 @@ def test_the_noise_is_audited_on_integers_as_far_apart_as_neighbors_and_no_furth
     gaussian = price != {"epsilon": 1}
     basis = FOR_GAUSSIAN if gaussian else FOR_LAPLACE
     changed = relation is CHANGE_ONE
-    stated = 25 * (basis.apart if changed else basis.shift), 25**2 * (basis.apart_squared if changed else basis.squared)
+    stated = (
+        25 * (basis.apart if changed else basis.sensitivity),
+        25**2 * (basis.apart_squared if changed else basis.squared),
+    )
     pairs = list(statistic.mechanism.neighbors())
     assert len(pairs) == 2
     for pair in pairs:
@@ -313,10 +316,10 @@ def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where
     ("parameters", "words"),
     [
         ({}, "relation="),
-        ({"relation": ADD_REMOVE}, "never defaulted"),
-        ({"relation": ADD_REMOVE, "error": 1}, "people="),
-        ({"relation": ADD_REMOVE, "epsilon": 1, "contribution": 2, "sample": True}, "n - 1"),
-        ({"relation": ADD_REMOVE, "epsilon": 1, "contribution": 2, "target": dp.Target.POPULATION}, "population"),
+        ({"relation": ADD_REMOVE}, "has no default"),
+        ({"relation": ADD_REMOVE, "error": 1}, "rows_expected="),
+        ({"relation": ADD_REMOVE, "epsilon": 1, "rows": 2, "sample": True}, "n - 1"),
+        ({"relation": ADD_REMOVE, "epsilon": 1, "rows": 2, "target": dp.Target.POPULATION}, "population"),
     ],
 )
 def test_what_cannot_be_answered_is_refused_in_words(parameters, words):
@@ -324,7 +327,7 @@ def test_what_cannot_be_answered_is_refused_in_words(parameters, words):
         Variance(bounds=(0, 1), **parameters)
 
 
-@pytest.mark.parametrize("ask", [{"epsilon": 1}, {"error": 1, "people": 10}], ids=str)
+@pytest.mark.parametrize("ask", [{"epsilon": 1}, {"error": 1, "rows_expected": 10}], ids=str)
 @pytest.mark.parametrize("kind", [Variance, StandardDeviation])
 @pytest.mark.parametrize("far", [1e200, 1e-200])
 def test_bounds_whose_squares_leave_the_floats_are_refused_before_anything_is_drawn(ask, kind, far):
@@ -343,9 +346,7 @@ def test_far_from_zero_the_interval_knows_how_far_apart_floats_are():
 
 def test_the_functions_return_what_the_classes_do():
     for ask in (variance, standard_deviation):
-        answer = ask(
-            [1.0, 2.0] * 50, bounds=(0, 4), relation=ADD_REMOVE, epsilon=1, unit=[*range(50)] * 2, contribution=2
-        )
+        answer = ask([1.0, 2.0] * 50, bounds=(0, 4), relation=ADD_REMOVE, epsilon=1, unit=[*range(50)] * 2, rows=2)
         assert answer.guarantee == dp.PureDP(1, relation=ADD_REMOVE)
         assert answer.low <= answer.high
 

@@ -48,7 +48,7 @@ def test_what_is_no_workload_is_said_to_be_none(method: Any, wrong: Any) -> None
 
 
 def test_a_checked_method_is_made_and_documented_as_before() -> None:
-    assert isinstance(Tree.of(workload=ASKED, neighbors=PEOPLE, epsilon=1, rows=10), Tree)
+    assert isinstance(Tree.of(workload=ASKED, neighbors=PEOPLE, epsilon=1, size=10), Tree)
     assert "how many rows" in str(Tree.of.__doc__)
     with pytest.raises(TypeError, match=r"Tree.of\(\)"):
         Tree.of(ASKED, epsilon=1)  # type: ignore[call-arg]
@@ -56,10 +56,10 @@ def test_a_checked_method_is_made_and_documented_as_before() -> None:
 
 def test_a_frame_is_told_to_be_encoded() -> None:
     method = Independent.of(ASKED, PEOPLE, epsilon=1)
-    with pytest.raises(InputError, match=r"not Records but DataFrame; encode it first: domain.encode\(frame\)"):
+    with pytest.raises(InputError, match=r"must be Records, not DataFrame; encode it first: domain.encode\(frame\)"):
         method(FRAME)
     release = method(DOMAIN.encode(FRAME))
-    with pytest.raises(InputError, match=r"the truth is not Records but DataFrame; encode it first"):
+    with pytest.raises(InputError, match=r"the truth must be Records, not DataFrame; encode it first"):
         report(release, FRAME)
-    with pytest.raises(InputError, match="a report is about a SyntheticRelease, not DataFrame"):
+    with pytest.raises(InputError, match="a report must be about a SyntheticRelease, not DataFrame"):
         report(FRAME)

@@ -42,11 +42,11 @@ PRICES: list[dict[str, Any]] = [{"epsilon": Fraction(1, 2)}, {"rho": Fraction(1,
 
 
 def independent(asked: Workload, neighbors: Neighbors, **price: Any) -> Synthesizer:
-    return Independent.of(asked, neighbors, rows=40, **price)
+    return Independent.of(asked, neighbors, size=40, **price)
 
 
 def tree(asked: Workload, neighbors: Neighbors, **price: Any) -> Synthesizer:
-    return Tree.of(asked, neighbors, rows=40, **price)
+    return Tree.of(asked, neighbors, size=40, **price)
 
 
 # method: how to make it, and the least part of the price that some neighbors and some transcript must cost
@@ -92,7 +92,7 @@ def assert_alike(here: SyntheticRelease, there: SyntheticRelease) -> None:
 
 
 @pytest.mark.theorem("Independent.privacy", "Tree.privacy", "AdaptiveRounds.privacy", "Mwem.privacy")
-@pytest.mark.theorem("Reweighted.privacy", "Purse.privacy", "Neighbors.privacy")
+@pytest.mark.theorem("Reweighted.privacy", "Allowance.privacy", "Neighbors.privacy")
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("price", PRICES)
 @pytest.mark.parametrize("neighbors", PROTECTED)
@@ -104,7 +104,7 @@ def test_no_transcript_costs_neighbors_more_than_the_price_and_all_else_follows_
     costs = []
     for seed, (one, other) in enumerate(neighboring(neighbors)):
         (here, steps), (there, again) = released(method, one, seed), released(method, other, seed)
-        costs.append(loss(steps, again, pure=method.purse.pure))
+        costs.append(loss(steps, again, pure=method.allowance.pure))
         assert_alike(here, there)
-    assert max(costs) <= float(method.purse.amount) * (1 + 1e-9)
-    assert max(costs) >= least * float(method.purse.amount)
+    assert max(costs) <= float(method.allowance.amount) * (1 + 1e-9)
+    assert max(costs) >= least * float(method.allowance.amount)

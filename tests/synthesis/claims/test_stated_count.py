@@ -50,7 +50,7 @@ def of_session(table: pd.DataFrame, method: str) -> SyntheticRelease:
     left_out = {"groups": None, "rows_per_group": None, "public": None, "ledger": None, "lineage": None, "version": "1"}
     given: dict[str, Any] = {"columns": columns, "analyst": "analyst", "unit_name": "person", **left_out}
     made, engine = policy_of_frames({"people": table}, unit="person", rows=1, budget=PureDP(1), **given)
-    policy = replace(made, tables={"people": replace(made.tables["people"], size=STATED)})
+    policy = replace(made, tables={"people": replace(made.tables["people"], people=STATED)})
     with Session(policy, analyst="analyst", engine=engine, ledger=MemoryLedger(terms_of(policy))) as session:
         asked: Workload = marginals(domain_of(session, "people"), ways=2)
         return synthesize(session, "people", asked, method=method, epsilon=1)

@@ -52,16 +52,16 @@ def test_every_form_holds_the_same(table: SyntheticTable, tmp_path: Path) -> Non
 @pytest.mark.theorem("SyntheticTable.unweighted.accuracy")
 @given(
     weights=st.lists(st.floats(0, 1e6), min_size=1, max_size=9).filter(lambda one: sum(one) > 1e-3),
-    rows=st.integers(1, 2000),
+    size=st.integers(1, 2000),
 )
-def test_rows_without_weights_keep_every_share_to_one_row(weights: list[float], rows: int) -> None:
+def test_rows_without_weights_keep_every_share_to_one_row(weights: list[float], size: int) -> None:
     domain = Domain.of(place=range(len(weights)))
     table = SyntheticTable(domain.encode({"place": list(range(len(weights)))}), np.array(weights))
-    made = table.unweighted(rows)
-    assert len(made) == rows
+    made = table.unweighted(size)
+    assert len(made) == size
     assert made.weights is None
     counts = np.bincount(made.records.codes[0], minlength=len(weights))
-    wanted = np.array(weights) / sum(weights) * rows
+    wanted = np.array(weights) / sum(weights) * size
     assert np.all(np.abs(counts - wanted) < 1 + 1e-6)
     assert np.all(counts[np.array(weights) == 0] == 0)
 
@@ -72,10 +72,10 @@ def test_a_table_without_weights_is_repeated_evenly() -> None:
     assert "weighted" not in repr(PLAIN)
 
 
-@pytest.mark.parametrize("rows", [0, True, 2.0, -1])
-def test_a_number_of_rows_that_is_none_is_refused(rows: int) -> None:
-    with pytest.raises(ParameterError, match="rows"):
-        PLAIN.unweighted(rows)
+@pytest.mark.parametrize("size", [0, True, 2.0, -1])
+def test_a_size_that_is_no_whole_number_is_refused(size: int) -> None:
+    with pytest.raises(ParameterError, match="size must be a whole number"):
+        PLAIN.unweighted(size)
 
 
 @pytest.mark.parametrize("weights", [[1.0], [1.0, -1.0, 1.0], [1.0, np.nan, 1.0], [np.inf, 1.0, 1.0], [0.0, 0.0, 0.0]])

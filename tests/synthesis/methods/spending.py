@@ -1,4 +1,4 @@
-"""A purse that notes every share, and may be told what to choose: for tests of what a method spends."""
+"""An allowance that notes every share, and may be told what to choose: for tests of what a method spends."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.number import Number
-from discreet.synthesis import Purse
-from discreet.synthesis.base.purse import Noisy
+from discreet.synthesis import Allowance
+from discreet.synthesis.base.allowance import Noisy
 
 Choice = Callable[[NDArray[Any]], int]
 
 
 @dataclass(frozen=True, slots=True)
-class Noted(Purse):
-    """The same purse, with a note of each call."""
+class Noted(Allowance):
+    """The same allowance, with a note of each call."""
 
     noised: list[Fraction] = field(default_factory=list)
     choices: list[Fraction] = field(default_factory=list)
@@ -27,9 +27,9 @@ class Noted(Purse):
     choice: Choice | None = None
 
     @classmethod
-    def like(cls, purse: Purse, choice: Choice | None = None) -> Noted:
-        """Return a noting purse with the same guarantee."""
-        return cls(purse.guarantee, purse.amount, purse.neighbors, choice=choice)
+    def like(cls, allowance: Allowance, choice: Choice | None = None) -> Noted:
+        """Return a noting allowance with the same guarantee."""
+        return cls(allowance.guarantee, allowance.amount, allowance.neighbors, choice=choice)
 
     @property
     def spent(self) -> Fraction:
@@ -39,7 +39,7 @@ class Noted(Purse):
     def noisy(self, histogram: NDArray[np.int64], share: Fraction) -> Noisy:
         """Note the share."""
         self.noised.append(share)
-        return Purse.noisy(self, histogram, share)
+        return Allowance.noisy(self, histogram, share)
 
     def choose(self, scores: Sequence[Number] | NDArray[Any], share: Fraction, *, sensitivity: Number) -> int:
         """Note the share, and choose as told."""
@@ -47,4 +47,4 @@ class Noted(Purse):
         self.sensitivities.append(sensitivity)
         if self.choice is not None:
             return self.choice(np.asarray(scores))
-        return Purse.choose(self, scores, share, sensitivity=sensitivity)
+        return Allowance.choose(self, scores, share, sensitivity=sensitivity)

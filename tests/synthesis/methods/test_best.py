@@ -10,11 +10,11 @@ import pytest
 
 from discreet.privacy import Relation
 from discreet.synthesis import (
+    Allowance,
     Best,
     Domain,
     Independent,
     Neighbors,
-    Purse,
     Records,
     Workload,
     conjunctions,
@@ -75,9 +75,9 @@ def test_what_is_chosen_keeps_the_guarantee_that_was_asked_for(
 ) -> None:
     neighbors = Neighbors(relation, 50_000)
     chosen = Best.of(conjunctions(domain, count=20), neighbors, **price)
-    guarantee = Purse.of(neighbors, **price)
+    guarantee = Allowance.of(neighbors, **price)
     assert chosen.guarantee == chosen.chosen.guarantee == guarantee.guarantee
-    assert chosen.chosen.purse.amount == guarantee.amount
+    assert chosen.chosen.allowance.amount == guarantee.amount
 
 
 def alike(domain: Domain, count: int) -> Records:
@@ -92,7 +92,7 @@ def alike(domain: Domain, count: int) -> Records:
 def test_the_default_beats_exact_one_ways_on_average_and_on_the_maximum(domain: Domain) -> None:
     records, asked = alike(domain, 50_000), conjunctions(domain, count=400, repeats=False)
     release = Best.of(asked, Neighbors(Relation.CHANGE_ONE, 50_000), rho=Fraction(1, 2))(records)
-    truth = asked.shares(records)
+    truth = asked.frequencies(records)
     independent = Independent.of(asked, Neighbors(Relation.CHANGE_ONE, 50_000), rho=Fraction(1, 2))(records)
     # independence errs by a quarter where three bits follow one; the noise of a share has a deviation of about 0.0002
     mistaken, off = np.abs(independent.answers - truth), np.abs(release.answers - truth)
@@ -113,7 +113,7 @@ def test_the_release_is_that_of_the_method_with_the_reason_in_its_plan() -> None
 
 def test_the_noise_of_a_price_falls_with_the_size_and_the_price() -> None:
     def noise(size: int, **price: Any) -> float:
-        return typical_noise(Purse.of(Neighbors(Relation.CHANGE_ONE, size), **price))
+        return typical_noise(Allowance.of(Neighbors(Relation.CHANGE_ONE, size), **price))
 
     assert noise(1_000, rho=Fraction(1, 200)) == pytest.approx(0.01, rel=1e-6)
     assert noise(10_000, rho=Fraction(1, 200)) == pytest.approx(0.001, rel=1e-6)

@@ -18,8 +18,8 @@ from discreet.query import Session
 from discreet.synthesis import Domain, Neighbors, Records, conjunctions, domain_of, explain_synthesis
 from discreet.synthesis.methods.dual_query.method import DualQuery, Responder, Weights
 from discreet.synthesis.methods.dual_query.theorem import dual_query_error
+from discreet.synthesis.reporting.error_report import report
 from discreet.synthesis.reporting.prediction import largest_noise
-from discreet.synthesis.reporting.report import report
 
 
 def weights(totals, eta):
@@ -239,7 +239,7 @@ def test_explain_says_what_is_known_about_the_errors():
     with Session.from_frames(people=people, unit="row", budget=PureDP(1), columns=columns) as session:
         workload = conjunctions(domain_of(session, "people"), ways=2, count=8)
         words = {
-            method: str(explain_synthesis(session, "people", workload, method=method, epsilon=1, size=100))
+            method: str(explain_synthesis(session, "people", workload, method=method, epsilon=1, people=100))
             for method in ("dual-query", "mwem")
         }
     assert "the theorem is vacuous here" in words["dual-query"]

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 
 from discreet.errors import InputError, ParameterError
 from discreet.synthesis import best_response, exact_response, gap, upper_bound
-from discreet.synthesis.responses.best_response import ResponseProgram
 from discreet.synthesis.responses.drawn import Drawn
+from discreet.synthesis.responses.response_search import ResponseProgram
 from tests.synthesis.responses.draws import Draws, draws, signed_triples, small_draws
 
 

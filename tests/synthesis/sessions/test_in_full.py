@@ -60,7 +60,7 @@ def unchanged() -> Iterator[tuple[Callable[..., str], str]]:
 
         def digest(**more: Any) -> str:
             given: Any = {"eta": Fraction(1, 4), "rounds": 4, **more}
-            price = {"size": 6000, "epsilon": 1, "delta": 1e-6}
+            price = {"people": 6000, "epsilon": 1, "delta": 1e-6}
             return prepare(
                 session, "visits", workload, lambda w, n, p: DualQuery.of(w, n, **p, **given), **price
             ).digest
@@ -86,19 +86,19 @@ def test_every_field_of_a_method_is_in_its_digest() -> None:
     with open_session() as session:
         cells = marginals(domain_of(session, "visits", ["region", "smokes"]), ways=1)
         for method in METHODS:
-            made = explain(session, "visits", cells, method=method, size=60, epsilon=1)
+            made = explain(session, "visits", cells, method=method, people=60, epsilon=1)
             words = str(in_full(made.made))
             assert all(f"'{one.name}'" in words for one in fields(made.made))  # type: ignore[arg-type]
         residual = [
-            explain(session, "visits", cells, method="residual", size=60, epsilon=1),
+            explain(session, "visits", cells, method="residual", people=60, epsilon=1),
             prepare(
-                session, "visits", cells, lambda w, n, p: Residual.of(w, n, **p, aim=Aim.LARGEST), size=60, epsilon=1
+                session, "visits", cells, lambda w, n, p: Residual.of(w, n, **p, aim=Aim.LARGEST), people=60, epsilon=1
             ),
-            prepare(session, "visits", cells, lambda w, n, p: Tree.of(w, n, **p, rows=77), size=60, epsilon=1),
-            explain(session, "visits", cells, method="tree", size=60, epsilon=1),
+            prepare(session, "visits", cells, lambda w, n, p: Tree.of(w, n, **p, size=77), people=60, epsilon=1),
+            explain(session, "visits", cells, method="tree", people=60, epsilon=1),
         ]
         assert len({one.digest for one in residual}) == 4
         other = Session(
             replace(session.policy, version="2"), analyst="analyst", engine=Untouchable(), ledger=session.ledger
         )
-        assert explain(other, "visits", cells, method="tree", size=60, epsilon=1).digest != residual[3].digest
+        assert explain(other, "visits", cells, method="tree", people=60, epsilon=1).digest != residual[3].digest

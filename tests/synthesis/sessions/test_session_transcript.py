@@ -60,7 +60,7 @@ SETUP = """
 
     def asked(session, path):
         workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
-        return dual_query(session, "people", workload, epsilon=2, size=90, eta=1, rounds=6, transcript=path)
+        return dual_query(session, "people", workload, epsilon=2, people=90, eta=1, rounds=6, transcript=path)
 """
 KILLED = """
     import os, signal, sys
@@ -439,7 +439,9 @@ def test_a_transcript_of_another_ledger_or_request_is_refused(tmp_path: Path) ->
         assert other.budget.spent.epsilon == 0
         workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
         with pytest.raises(LedgerMismatch, match="Nothing was spent"):
-            dual_query(session, "people", workload, epsilon=1, size=90, eta=1, rounds=6, transcript=tmp_path / "draws")
+            dual_query(
+                session, "people", workload, epsilon=1, people=90, eta=1, rounds=6, transcript=tmp_path / "draws"
+            )
         assert session.budget.spent.epsilon == 2
 
 
@@ -527,10 +529,10 @@ def test_a_lost_round_is_charged_in_the_notion_of_every_budget(tmp_path: Path, b
         ):
             workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
             dual_query(
-                session, "people", workload, **price, size=90, eta=1, rounds=ROUNDS, transcript=tmp_path / "draws"
+                session, "people", workload, **price, people=90, eta=1, rounds=ROUNDS, transcript=tmp_path / "draws"
             )
         with Session.from_frames(people=people, **given, ledger=tmp_path / "ledger.sqlite") as session:
-            prices = [one.price for one in session.ledger.entries() if one.kind.value == "charge"]
+            prices = [one.cost for one in session.ledger.entries() if one.kind.value == "charge"]
             session.ledger.verify()
     made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, 90), **price, eta=1, rounds=ROUNDS)
     assert prices == [made.guarantee, rounds_again(made, 1, 1), rounds_again(made, 4, 4)]
@@ -542,7 +544,7 @@ def test_a_release_without_a_file_keeps_its_transcript_in_the_ledger() -> None:
     with Session.from_frames(people=people, unit="row", budget=PureDP(3), columns=columns) as session:
         workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
         steps: list[tuple[int, int]] = []
-        given: dict[str, Any] = {"epsilon": 2, "size": 90, "eta": 1, "rounds": 4}
+        given: dict[str, Any] = {"epsilon": 2, "people": 90, "eta": 1, "rounds": 4}
         first = dual_query(session, "people", workload, progress=lambda *step: steps.append(step), **given)
         again = dual_query(session, "people", workload, **given)
         assert isinstance(again, SyntheticRelease)

@@ -33,10 +33,10 @@ from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst
 from discreet.query.session.charging import FAILED
 from discreet.synthesis import (
+    Allowance,
     Bins,
     Domain,
     Neighbors,
-    Purse,
     Synthesizer,
     SyntheticRelease,
     SyntheticTable,
@@ -97,7 +97,7 @@ class Counted(Synthesizer):
 
     name: ClassVar[str] = "counted"
     workload: Workload
-    purse: Purse
+    allowance: Allowance
     seen: list[Any]
     problem: Exception | None = None
 
@@ -111,15 +111,15 @@ class Counted(Synthesizer):
             raise self.problem
         progress(1, 1)
         return SyntheticRelease(
-            method=self.name, workload=self.workload, neighbors=self.purse.neighbors, guarantee=self.guarantee,
-            table=SyntheticTable(records), answers=self.workload.shares(records), plan=self.plan,
+            method=self.name, workload=self.workload, neighbors=self.allowance.neighbors, guarantee=self.guarantee,
+            table=SyntheticTable(records), answers=self.workload.frequencies(records), plan=self.plan,
             evidence={"odd": (Fraction(1, 3), float("inf"), None, {"deep": [np.int64(4), np.arange(3)]})},
         )  # fmt: skip
 
 
 def counting(seen: list[Any], problem: Exception | None = None) -> Any:
     def make(workload: Workload, neighbors: Neighbors, price: Any) -> Counted:
-        return Counted(workload=workload, purse=Purse.of(neighbors, **price), seen=seen, problem=problem)
+        return Counted(workload=workload, allowance=Allowance.of(neighbors, **price), seen=seen, problem=problem)
 
     return make
 
@@ -141,13 +141,13 @@ def counting(seen: list[Any], problem: Exception | None = None) -> Any:
 def test_the_ledger_is_charged_the_guarantee_of_the_release_once(budget: Any, price: Any, guarantee: Any) -> None:
     with open_session(budget) as session:
         workload = workload_of(session)
-        release = mwem(session, "visits", workload, size=60, **price)
+        release = mwem(session, "visits", workload, people=60, **price)
         wanted = guarantee.under(Relation.ADD_REMOVE)
         assert release.guarantee == wanted
         kinds = [kind for kind, _ in entries(session)]
         assert kinds.count("charge") == 1
         charge = next(entry for entry in session.ledger.entries() if entry.kind.value == "charge")
-        assert charge.price == wanted
+        assert charge.cost == wanted
         assert "mwem" in charge.fields["description"]
         assert release.neighbors == Neighbors(Relation.ADD_REMOVE, 60, 3)
 
@@ -155,7 +155,7 @@ def test_the_ledger_is_charged_the_guarantee_of_the_release_once(budget: Any, pr
 @pytest.mark.theorem("released.privacy")
 def test_under_a_budget_of_zcdp_epsilon_and_delta_buy_the_rho_that_implies_them() -> None:
     with open_session(ZCDP(2, 1e-6)) as session:
-        made = explain(session, "visits", workload_of(session), method="mwem", size=60, epsilon=1, delta=1e-6)
+        made = explain(session, "visits", workload_of(session), method="mwem", people=60, epsilon=1, delta=1e-6)
         assert isinstance(made.guarantee, ZCDP)
         assert made.guarantee.to_approx(Fraction(1, 10**6)).epsilon <= 1
         assert made.guarantee.delta == 0
@@ -165,7 +165,7 @@ def test_under_a_budget_of_zcdp_epsilon_and_delta_buy_the_rho_that_implies_them(
 def test_the_same_request_is_the_stored_release_and_free() -> None:
     with open_session() as session:
         workload = workload_of(session)
-        first, again = (mwem(session, "visits", workload, size=60, epsilon=1) for _ in range(2))
+        first, again = (mwem(session, "visits", workload, people=60, epsilon=1) for _ in range(2))
         assert session.budget.spent.epsilon == 1
         assert (first.evidence["record"]["replayed"], again.evidence["record"]["replayed"]) == (False, True)
         assert first.evidence["record"]["number"] == again.evidence["record"]["number"]
@@ -181,16 +181,16 @@ def test_the_same_request_is_the_stored_release_and_free() -> None:
 def test_another_price_size_method_or_workload_is_another_release() -> None:
     with open_session() as session:
         workload = workload_of(session)
-        made = explain(session, "visits", workload, method="mwem", size=60, epsilon=1)
+        made = explain(session, "visits", workload, method="mwem", people=60, epsilon=1)
         others = [
-            explain(session, "visits", workload, method="mwem", size=60, epsilon=2),
-            explain(session, "visits", workload, method="mwem", size=61, epsilon=1),
-            explain(session, "visits", workload, method="independent", size=60, epsilon=1),
-            explain(session, "visits", workload_of(session, ("region", "age")), method="mwem", size=60, epsilon=1),
+            explain(session, "visits", workload, method="mwem", people=60, epsilon=2),
+            explain(session, "visits", workload, method="mwem", people=61, epsilon=1),
+            explain(session, "visits", workload, method="independent", people=60, epsilon=1),
+            explain(session, "visits", workload_of(session, ("region", "age")), method="mwem", people=60, epsilon=1),
             replace(made, table=replace(made.table, name="other")),
         ]
         assert len({made.digest, *(other.digest for other in others)}) == 6
-        assert explain(session, "visits", workload, method="mwem", size=60, epsilon=1).digest == made.digest
+        assert explain(session, "visits", workload, method="mwem", people=60, epsilon=1).digest == made.digest
 
 
 def test_another_analyst_gets_a_release_only_where_answers_are_shared_and_pays_for_it() -> None:
@@ -202,13 +202,13 @@ def test_another_analyst_gets_a_release_only_where_answers_are_shared_and_pays_f
             first = Session(policy, analyst="analyst", engine=opened.engine, ledger=ledger)
             second = Session(policy, analyst="ben", engine=opened.engine, ledger=ledger)
             workload = workload_of(opened)
-            one, two = (mwem(session, "visits", workload, size=60, epsilon=1) for session in (first, second))
+            one, two = (mwem(session, "visits", workload, people=60, epsilon=1) for session in (first, second))
             assert two.evidence["record"]["replayed"] is shared
             assert (two.evidence["record"]["number"] == one.evidence["record"]["number"]) is shared
             assert ledger.balance("ben").spent.epsilon == (1 if shared else 2)
             assert ledger.balance("ben").own_spent.epsilon == 1  # type: ignore[union-attr]
             with pytest.raises(BudgetExceeded):
-                mwem(second, "visits", workload, size=61, epsilon=1)
+                mwem(second, "visits", workload, people=61, epsilon=1)
 
 
 def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -217,7 +217,7 @@ def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkey
     with open_session() as session:
         workload = workload_of(session)
         for spent in (1, 2):
-            release = mwem(session, "visits", workload, size=60, epsilon=1)
+            release = mwem(session, "visits", workload, people=60, epsilon=1)
             assert not release.evidence["record"]["replayed"]
             assert session.budget.spent.epsilon == spent
         assert [fields["outcome"] for kind, fields in entries(session) if kind == "outcome"] == ["granted"] * 2
@@ -226,13 +226,13 @@ def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkey
 @pytest.mark.parametrize(
     ("changes", "error", "words"),
     [
-        ({"size": None}, MissingParameter, "size=, a number that you may tell everybody"),
-        ({"size": 0}, ParameterError, "size="),
-        ({"size": True}, ParameterError, "size="),
-        ({"size": 10**400}, ParameterError, "size="),
+        ({"people": None}, MissingParameter, "people=, a number that you may tell everybody"),
+        ({"people": 0}, ParameterError, "people="),
+        ({"people": True}, ParameterError, "people="),
+        ({"people": 10**400}, ParameterError, "people="),
         ({"epsilon": None}, MissingParameter, "may cost: epsilon=, epsilon= with delta=, rho= or share="),
-        ({"rho": 1, "epsilon": None}, ParameterError, "counted in epsilon"),
-        ({"rho": 1}, ConflictingParameters, "keep one"),
+        ({"rho": 1, "epsilon": None}, ParameterError, "under a budget in epsilon"),
+        ({"rho": 1}, ConflictingParameters, "write one of them"),
         ({"delta": 1e-6}, ParameterError, "the budget is pure"),
         ({"epsilon": float("nan")}, DiscreetError, "epsilon"),
         ({"epsilon": "1"}, DiscreetError, "epsilon"),
@@ -241,11 +241,11 @@ def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkey
         ({"table": "visits; DROP TABLE visits"}, UnknownName, "no private table"),
         ({"method": "magic"}, UnknownName, "no method"),
         ({"workload": "SELECT 1"}, ParameterError, "Workload"),
-        ({"error": 5}, ParameterError, "say epsilon="),
+        ({"error": 5}, ParameterError, "write epsilon="),
         (
             {"epsilom": 1},
             ParameterError,
-            "no epsilom= here; there are epsilon=, delta=, rho=, share=, size=, progress=",
+            "no epsilom= here; there are epsilon=, delta=, rho=, share=, people=, progress=",
         ),
     ],
 )
@@ -254,14 +254,14 @@ def test_what_cannot_be_done_is_refused_before_anything_is_charged_or_read(
 ) -> None:
     with open_session() as opened:
         session = untouchable(opened)
-        given = {"table": "visits", "workload": workload_of(opened), "method": "mwem", "size": 60, "epsilon": 1}
+        given = {"table": "visits", "workload": workload_of(opened), "method": "mwem", "people": 60, "epsilon": 1}
         before = entries(session)
         with pytest.raises(error, match=words) as caught:
             synthesize(session, **{**given, **changes})
         assert caught.value.__cause__ is None
         assert entries(session) == before
         assert session.engine.reads == 0  # type: ignore[attr-defined]
-        explain(session, "visits", given["workload"], method="mwem", size=60, epsilon=1)
+        explain(session, "visits", given["workload"], method="mwem", people=60, epsilon=1)
         assert session.engine.reads == 0  # type: ignore[attr-defined]
 
 
@@ -270,7 +270,7 @@ def test_a_closed_session_is_refused_before_anything_is_charged() -> None:
         asked = workload_of(session)
     for method in ("mwem", "dual-query"):
         with pytest.raises(QueryRefused, match=r"this session is closed: open another one to ask. Nothing was spent."):
-            synthesize(session, "visits", asked, method=method, epsilon=1, size=60)
+            synthesize(session, "visits", asked, method=method, epsilon=1, people=60)
     assert session.budget.spent.epsilon == 0
     assert not entries(session)[1:]
 
@@ -285,7 +285,7 @@ def test_what_is_no_session_is_said_to_be_none(wrong: Any) -> None:
         lambda: dual_query(wrong, "visits", asked, epsilon=1),
         lambda: explain(wrong, "visits", asked, epsilon=1),
     ):
-        with pytest.raises(ParameterError, match=r"is a Session, not .*Session.from_frames"):
+        with pytest.raises(ParameterError, match=r"must be a Session, not .*Session.from_frames"):
             call()
 
 
@@ -295,12 +295,12 @@ def test_keywords_that_a_function_does_not_take_are_named_with_those_it_takes() 
         for call, words in (
             (
                 lambda: explain(session, "visits", asked, epsilon=1, progress=print),
-                "there are epsilon=.* size=. Nothing",
+                "there are epsilon=.* people=. Nothing",
             ),
             (lambda: dual_query(session, "visits", asked, epsilon=1, round=3), "transcript=, accounting=.* rounds="),
             (
                 lambda: dual_query(session, "visits", asked, epsilon=1, error=3),
-                "error= settles the price of one answer",
+                "error= sets the price of one answer",
             ),
             (lambda: tree(session, "visits", asked, epsilon=1, method="best"), "no method= here"),  # type: ignore[call-arg]
         ):
@@ -311,18 +311,18 @@ def test_keywords_that_a_function_does_not_take_are_named_with_those_it_takes() 
 @pytest.mark.parametrize("name", ["dual_query", "dual-query", "dual query", "Dual Query"])
 def test_a_method_has_one_name_in_every_spelling(name: str) -> None:
     with open_session() as session:
-        found = explain(session, "visits", workload_of(session), method=name, epsilon=1, size=60)
+        found = explain(session, "visits", workload_of(session), method=name, epsilon=1, people=60)
         assert found.made.name == "dual query"
 
 
 def test_a_prepared_release_prints_what_is_to_be_known_before_it_is_paid() -> None:
     with open_session() as session:
-        found = explain(session, "visits", workload_of(session), method="tree", epsilon=1, size=60)
+        found = explain(session, "visits", workload_of(session), method="tree", epsilon=1, people=60)
         assert repr(found) == "Prepared(tree, visits, 12 queries, epsilon 1)"
         lines = dict(line.split("  ", 1) for line in str(found).splitlines())
         assert {name: words.strip() for name, words in lines.items()} == dict(found.lines())
         assert lines["method"].strip() == "tree"
-        assert "pure differential privacy" in lines["price"]
+        assert "pure differential privacy" in lines["cost"]
         assert "8 times" in lines["fits"]
         assert {"plan: most edges", "plan: deviation"} <= lines.keys()
         assert "<dt>method</dt><dd>tree</dd>" in found._repr_html_()
@@ -330,7 +330,7 @@ def test_a_prepared_release_prints_what_is_to_be_known_before_it_is_paid() -> No
 
 def test_under_zcdp_rho_is_a_whole_price() -> None:
     with open_session(ZCDP(2, 1e-6)) as session, pytest.raises(ConflictingParameters, match="leave delta= out"):
-        mwem(session, "visits", workload_of(session), size=60, rho=0.5, delta=1e-7)
+        mwem(session, "visits", workload_of(session), people=60, rho=0.5, delta=1e-7)
 
 
 def test_a_progress_that_fails_costs_nobody_the_release() -> None:
@@ -338,7 +338,7 @@ def test_a_progress_that_fails_costs_nobody_the_release() -> None:
         raise BrokenPipeError
 
     with open_session() as session:
-        release = mwem(session, "visits", workload_of(session), size=60, epsilon=1, progress=closed)
+        release = mwem(session, "visits", workload_of(session), people=60, epsilon=1, progress=closed)
         assert release.answers.shape == (12,)
         assert session.budget.spent.epsilon == 1
 
@@ -346,8 +346,8 @@ def test_a_progress_that_fails_costs_nobody_the_release() -> None:
 def test_best_is_a_function_like_the_others() -> None:
     with open_session() as session:
         workload = workload_of(session)
-        one = best(session, "visits", workload, size=60, epsilon=1)
-        again = synthesize(session, "visits", workload, size=60, epsilon=1)
+        one = best(session, "visits", workload, people=60, epsilon=1)
+        again = synthesize(session, "visits", workload, people=60, epsilon=1)
         assert again.evidence["record"]["replayed"]
         assert np.array_equal(one.answers, again.answers)
         assert one.plan["reason"]
@@ -359,7 +359,7 @@ def test_a_table_with_nobody_or_one_person_in_it_is_no_error(rows: int) -> None:
     with open_session(PureDP(99), visits=frame(60).iloc[:rows]) as session:
         cells = marginals(domain_of(session, "visits", ["region", "smokes", "age"]), ways=1)
         for method in METHODS:
-            release = synthesize(session, "visits", cells, method=method, size=60, epsilon=1)
+            release = synthesize(session, "visits", cells, method=method, people=60, epsilon=1)
             assert release.answers.shape == (len(cells),)
             assert np.all(np.isfinite(release.answers))
 
@@ -369,7 +369,7 @@ def test_every_method_can_be_explained_for_a_session(method: str) -> None:
     with open_session() as opened:
         session = untouchable(opened)
         cells = marginals(domain_of(opened, "visits", ["region", "smokes"]), ways=1)
-        made = explain(session, "visits", cells, method=method, size=60, epsilon=1)
+        made = explain(session, "visits", cells, method=method, people=60, epsilon=1)
         assert made.guarantee == PureDP(1, relation=Relation.ADD_REMOVE)
         assert made.fits == 8
         assert made.plan
@@ -380,10 +380,10 @@ def test_a_domain_in_which_an_entry_could_be_an_error_is_refused() -> None:
         session = untouchable(opened)
         strict = conjunctions(Domain.of(region=["north"], smokes=[True]), ways=1, count=3)
         with pytest.raises(ParameterError, match=r"missing=True\. Nothing was spent"):
-            mwem(session, "visits", strict, size=60, epsilon=1)
+            mwem(session, "visits", strict, people=60, epsilon=1)
         foreign = conjunctions(Domain.of({"diagnosis": ["flu"]}, missing=True), ways=1, count=3)
         with pytest.raises(UnknownName, match="has no column 'diagnosis'"):
-            mwem(session, "visits", foreign, size=60, epsilon=1)
+            mwem(session, "visits", foreign, people=60, epsilon=1)
         assert session.engine.reads == 0  # type: ignore[attr-defined]
 
 
@@ -394,8 +394,8 @@ def test_what_fails_after_the_charge_says_one_constant_sentence_and_stays_spent(
         broken = untouchable(opened)
         raising = counting([], ValueError("patient 17 has secret-4711"))
         for session, run in (
-            (broken, lambda one: mwem(one, "visits", workload, size=60, epsilon=1)),
-            (opened, lambda one: released(one, "visits", workload, raising, size=60, epsilon=1)),
+            (broken, lambda one: mwem(one, "visits", workload, people=60, epsilon=1)),
+            (opened, lambda one: released(one, "visits", workload, raising, people=60, epsilon=1)),
         ):
             with pytest.raises(QueryFailed) as caught:
                 run(session)
@@ -419,7 +419,7 @@ def test_two_releases_at_once_are_charged_each_and_never_over_the_budget() -> No
         def ask(workload: Workload) -> None:
             gate.wait()
             try:
-                synthesize(session, "visits", workload, method="mwem", size=60, epsilon=0.5)
+                synthesize(session, "visits", workload, method="mwem", people=60, epsilon=0.5)
                 outcomes.append("released")
             except BudgetExceeded:
                 outcomes.append("refused")
@@ -441,7 +441,7 @@ def test_a_unit_has_at_most_its_rows_and_rows_without_a_unit_are_left_out() -> N
     seen: list[Any] = []
     with open_session(visits=table, rows=2, columns={"region": COLUMNS["region"]}) as session:
         workload = conjunctions(domain_of(session, "visits", ["region"]), ways=1, count=3)
-        release = released(session, "visits", workload, counting(seen), size=6, epsilon=1)
+        release = released(session, "visits", workload, counting(seen), people=6, epsilon=1)
         assert sorted(seen[0].codes[0].tolist()) == [0, 0, 1]
         assert release.neighbors.rows == 2
 
@@ -461,7 +461,7 @@ def test_null_and_undeclared_values_have_a_code_and_numbers_are_clipped() -> Non
         domain = domain_of(session, "visits", bins=10)
         assert domain.names == ("region", "smokes", "cost", "age")
         assert domain.sizes == (3, 3, 11, 11)
-        released(session, "visits", conjunctions(domain, ways=1, count=3), counting(seen), size=5, epsilon=1)
+        released(session, "visits", conjunctions(domain, ways=1, count=3), counting(seen), people=5, epsilon=1)
         assert sorted(zip(*seen[0].codes.tolist(), strict=True)) == [
             (0, 0, 9, 9), (0, 1, 0, 0), (1, 1, 9, 0), (2, 0, 0, 9), (2, 2, 10, 10),
         ]  # fmt: skip
@@ -478,7 +478,7 @@ def test_dates_keep_their_days_and_integers_their_middles() -> None:
         domain = domain_of(session, "visits", bins={"age": 5})
         assert domain.attributes[0].values == (date(2026, 1, 1), date(2026, 1, 2), date(2026, 1, 3))
         assert domain.attributes[1].values == (9, 29, 49, 69, 89)
-        released(session, "visits", conjunctions(domain, ways=1, count=3), counting(seen), size=3, epsilon=1)
+        released(session, "visits", conjunctions(domain, ways=1, count=3), counting(seen), people=3, epsilon=1)
         assert sorted(zip(*seen[0].codes.tolist(), strict=True)) == [(1, 0), (2, 2), (3, 3)]
 
 
@@ -496,7 +496,7 @@ def test_dates_keep_their_days_and_integers_their_middles() -> None:
         ({"columns": ["cost"], "bins": True}, ParameterError, "bins"),
         ({"columns": ["cost"], "bins": Bins(0, 1, 2)}, ParameterError, "bins"),
         ({"columns": ["cost"], "bins": {"nothing": 3}}, UnknownName, "no column"),
-        ({"columns": ["region"], "bins": {"region": 3}}, ParameterError, "for numbers"),
+        ({"columns": ["region"], "bins": {"region": 3}}, ParameterError, "for columns of numbers"),
         ({"table": 'visits"; --'}, UnknownName, "no private table"),
     ],
 )  # fmt: skip
@@ -523,41 +523,41 @@ def test_hostile_names_are_names(name: str) -> None:
     with Session.from_frames(unit="row", budget=PureDP(1), columns=columns, **{name: table}) as session:
         domain = domain_of(session, name)
         assert domain.names == (name, "other")
-        released(session, name, conjunctions(domain, ways=1, count=3), counting(seen), size=3, epsilon=1)
+        released(session, name, conjunctions(domain, ways=1, count=3), counting(seen), people=3, epsilon=1)
         assert sorted(seen[0].codes[0].tolist()) == [0, 1, 1]
 
 
 def test_a_declared_size_is_taken_and_forces_change_one() -> None:
     with open_session(unit="row", rows=None) as opened:
-        sized = replace(opened.policy.tables["visits"], size=60)
+        sized = replace(opened.policy.tables["visits"], people=60)
         policy = replace(opened.policy, tables={"visits": sized})
         session = Session(policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
         made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1)
-        assert made.made.purse.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1)
+        assert made.made.allowance.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1)
         assert made.guarantee == PureDP(1, relation=Relation.CHANGE_ONE)
-        with pytest.raises(ConflictingParameters, match="leave size= out"):
-            explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, size=61)
+        with pytest.raises(ConflictingParameters, match="leave people= out"):
+            explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, people=61)
 
 
 @pytest.mark.theorem("released.privacy")
 def test_where_another_table_has_the_public_size_the_number_of_records_is_not_public() -> None:
     with open_session(rows=1) as opened:
         visits = opened.policy.tables["visits"]
-        people = replace(visits, name="people", size=40)
+        people = replace(visits, name="people", people=40)
         policy = replace(opened.policy, tables={"visits": visits, "people": people})
         session = Session(policy, analyst="analyst", engine=Untouchable(), ledger=MemoryLedger(terms_of(policy)))
-        made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, size=60)
-        assert made.made.purse.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1, everyone=False)
-        assert not made.made.purse.neighbors.same_count
+        made = explain(session, "visits", workload_of(opened), method="mwem", epsilon=1, people=60)
+        assert made.made.allowance.neighbors == Neighbors(Relation.CHANGE_ONE, 60, 1, everyone=False)
+        assert not made.made.allowance.neighbors.same_count
         own = conjunctions(domain_of(session, "people", ["region", "smokes"]), ways=2, count=12)
-        assert explain(session, "people", own, method="mwem", epsilon=1).made.purse.neighbors.same_count
+        assert explain(session, "people", own, method="mwem", epsilon=1).made.allowance.neighbors.same_count
 
 
 def test_a_unit_with_several_rows_needs_a_number_of_rows() -> None:
     with open_session(rows=None, groups=2, rows_per_group=2) as session:
         workload = workload_of(session)
         with pytest.raises(MissingBound, match=r"rows = \.\.\. under \[tables\.visits\]"):
-            independent(session, "visits", workload, size=60, epsilon=1)
+            independent(session, "visits", workload, people=60, epsilon=1)
 
 
 def kept_with(keys: dict[Any, int], rows: list[Any], most: int, monkeypatch: pytest.MonkeyPatch) -> set[Any]:

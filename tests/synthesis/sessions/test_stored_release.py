@@ -20,7 +20,7 @@ from tests.synthesis.sessions.test_sessions import counting, open_session, workl
 
 def test_everything_in_a_release_survives_being_stored() -> None:
     with open_session() as session:
-        made = prepare(session, "visits", workload_of(session), counting([]), size=60, epsilon=1)
+        made = prepare(session, "visits", workload_of(session), counting([]), people=60, epsilon=1)
         release = made.release()
         again = from_text(to_text(release) or "", made.made)
         third, infinite, nothing, deep = again.evidence["odd"]
@@ -42,12 +42,12 @@ def array(kind: str, shape: list[int], content: bytes) -> dict[str, Any]:
 
 def test_a_stored_text_that_is_no_release_is_refused_in_words() -> None:
     with open_session() as session:
-        prepared = prepare(session, "visits", workload_of(session), counting([]), size=60, epsilon=1)
+        prepared = prepare(session, "visits", workload_of(session), counting([]), people=60, epsilon=1)
         text = to_text(prepared.release()) or ""
         assert from_text(text, prepared.made).method == "counted"
         wrong = [
             "", "null", "7", "[]", "{}", "NaN", "[" * 100_000, text[:-1],
-            altered(text, format=2), altered(text, workload="0" * 64), altered(text, method=3),
+            altered(text, format=1), altered(text, workload="0" * 64), altered(text, method=3),
             altered(text, plan=[]), altered(text, evidence=None), altered(text, codes=None),
             altered(text, codes={"pickle": "x"}), altered(text, codes={"array": 3, "list": []}),
             altered(text, answers=array("<f8", [3], b"\0" * 24)),
@@ -70,7 +70,7 @@ def test_a_stored_text_that_is_no_release_is_refused_in_words() -> None:
 
 def test_what_a_stored_array_unpacks_to_is_no_longer_than_it_says() -> None:
     with open_session() as session:
-        prepared = prepare(session, "visits", workload_of(session), counting([]), size=60, epsilon=1)
+        prepared = prepare(session, "visits", workload_of(session), counting([]), people=60, epsilon=1)
         text = to_text(prepared.release()) or ""
         bomb = altered(text, answers=array("<f8", [12], b"\0" * (64 << 20)))
         tracemalloc.start()

@@ -25,7 +25,7 @@ import pytest
 
 from discreet.errors import DiscreetError
 from discreet.laws.samplers.softmax_draws import SignedDraws
-from discreet.ledger import Kind, SqliteLedger
+from discreet.ledger import EntryKind, SqliteLedger
 from discreet.ledger.files import crash_points
 from discreet.privacy import PureDP
 from discreet.query import Session
@@ -85,7 +85,15 @@ class Setting:
         policy = replace(self.policy, version=version)
         with Session(policy, analyst=analyst, engine=Rows(), ledger=ledger) as session:
             dual_query(
-                session, "people", self.workload, epsilon=1, size=SIZE, eta=1, rounds=ROUNDS, certify=0, transcript=path
+                session,
+                "people",
+                self.workload,
+                epsilon=1,
+                people=SIZE,
+                eta=1,
+                rounds=ROUNDS,
+                certify=0,
+                transcript=path,
             )
 
 
@@ -311,9 +319,9 @@ class Schedule:
         found: dict[int, Fraction] = defaultdict(Fraction)
         with self._ledger() as ledger:
             for entry in ledger.entries():
-                if entry.kind is Kind.CHARGE and isinstance(entry.price, PureDP):
+                if entry.kind is EntryKind.CHARGE and isinstance(entry.cost, PureDP):
                     again = re.search(r"charge (\d+)", entry.fields["description"])
-                    found[int(again[1]) if again else entry.number] += Fraction(entry.price.epsilon)
+                    found[int(again[1]) if again else entry.number] += Fraction(entry.cost.epsilon)
         return found
 
     def cost(self) -> dict[int, Fraction]:

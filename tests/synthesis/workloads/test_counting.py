@@ -132,23 +132,23 @@ def test_an_empty_table_counts_nothing_and_shares_nothing() -> None:
     empty = binary(5, 0)
     asked = conjunctions(empty.domain, count=50)
     assert asked.counts(empty).tolist() == [0] * 50
-    assert asked.shares(empty).tolist() == [0.0] * 50
-    assert asked.shares(empty, np.zeros(0)).tolist() == [0.0] * 50
+    assert asked.frequencies(empty).tolist() == [0.0] * 50
+    assert asked.frequencies(empty, np.zeros(0)).tolist() == [0.0] * 50
 
 
 def test_shares_divide_by_the_weight_of_all_records() -> None:
     records = binary(5, 100)
     asked = conjunctions(records.domain, count=50)
-    np.testing.assert_allclose(asked.shares(records, np.full(100, 7.0)), asked.shares(records), rtol=1e-12)
-    assert asked.shares(records).tolist() == (asked.counts(records) / 100).tolist()
-    assert asked.shares(records, np.zeros(100)).tolist() == [0.0] * 50
+    np.testing.assert_allclose(asked.frequencies(records, np.full(100, 7.0)), asked.frequencies(records), rtol=1e-12)
+    assert asked.frequencies(records).tolist() == (asked.counts(records) / 100).tolist()
+    assert asked.frequencies(records, np.zeros(100)).tolist() == [0.0] * 50
 
 
 def test_records_of_another_domain_are_refused() -> None:
     asked = conjunctions(binary(5, 1).domain, count=5)
-    with pytest.raises(InputError, match="another domain"):
+    with pytest.raises(InputError, match="same domain as the workload"):
         asked.counts(binary(6, 3))
-    with pytest.raises(InputError, match="another domain"):
+    with pytest.raises(InputError, match="same domain as the workload"):
         asked.weighted_counts(binary(6, 3), np.ones(3))
 
 

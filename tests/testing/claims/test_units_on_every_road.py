@@ -20,11 +20,19 @@ from discreet import statistics
 from discreet.attacks import Scoreboard, intersection, mondrian
 from discreet.attacks.linking.anonymity import AttackedRelease
 from discreet.errors import DiscreetError, StreamSpent
-from discreet.local import DirectResponse, DuchiBit, HashedGeometry, HybridMean, OneBitHadamard, UnitVectors
+from discreet.local import (
+    DirectResponse,
+    DuchiBit,
+    HashedGeometry,
+    HybridMean,
+    MemoizedClient,
+    OneBitHadamard,
+    UnitVectors,
+)
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.plan.query_plan import Scan
-from discreet.query.plan.request import Groups, Request, Units
+from discreet.query.plan.request import Groups, SumRequest, Units
 from discreet.statistics.columns.keys import bounded_keys
 from discreet.synthesis.sessions.domain import bounded
 from discreet.testing.spellings import SPELLINGS
@@ -54,7 +62,7 @@ def statistic(name: str) -> Road:
 def counted(session: Any) -> int:
     """Return the exact number of units: private, for us only."""
     with session:
-        answer = session.engine.run(Request(Scan("t"), (), Groups(1, 1), (Units(),)))
+        answer = session.engine.run(SumRequest(Scan("t"), (), Groups(1, 1), (Units(),)))
     return int(answer.cells[0][0])
 
 
@@ -84,7 +92,7 @@ def rated(spelling: Any) -> int:
 
 def memoized(make: Callable[[], Any], value: Callable[[Any], Any]) -> Road:
     def road(spelling: Any) -> int:
-        client = make().memoized(distinct=1)
+        client = MemoizedClient(make(), distinct=1)
         client.report(value(1))
         try:
             client.report(value(spelling))
@@ -110,16 +118,16 @@ ROADS: dict[str, Road] = {
     "attacks.AttackedRelease": lambda one: len(release([1, one, 2, 3]).person) - 2,
     "attacks.intersection": shared,
     "attacks.Scoreboard": rated,
-    "local.DirectResponse": memoized(lambda: DirectResponse(epsilon=1, values=4), plain),
+    "local.DirectResponse": memoized(lambda: DirectResponse(epsilon=1, categories=4), plain),
     "local.DirectResponse, labels": memoized(
-        lambda: DirectResponse(epsilon=1, values=2, labels=("no", "yes")), lambda one: "yes" if one is True else one
+        lambda: DirectResponse(epsilon=1, categories=("no", "yes")), lambda one: "yes" if one is True else one
     ),
-    "local.OneBitHadamard": memoized(lambda: OneBitHadamard(epsilon=1, values=4), plain),
+    "local.OneBitHadamard": memoized(lambda: OneBitHadamard(epsilon=1, categories=4), plain),
     "local.HashedGeometry": memoized(
         lambda: HashedGeometry(epsilon=1, keys="integer:8", prime=2, dimension=3, rows=2, seed=8), plain
     ),
-    "local.DuchiBit": memoized(lambda: DuchiBit(epsilon=1, lower=0, upper=2), plain),
-    "local.HybridMean": memoized(lambda: HybridMean(epsilon=1, lower=0, upper=2), plain),
+    "local.DuchiBit": memoized(lambda: DuchiBit(epsilon=1, bounds=(0, 2)), plain),
+    "local.HybridMean": memoized(lambda: HybridMean(epsilon=1, bounds=(0, 2)), plain),
     "local.UnitVectors": memoized(
         lambda: UnitVectors(epsilon=1, dimension=2, codewords=5, cap=2, codebooks=2), lambda one: [one, 0]
     ),

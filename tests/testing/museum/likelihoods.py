@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.testing.museum import Exhibit
-from discreet.testing.museum.geometric import TruncatedGeometric
+from discreet.testing.museum.geometric import GeometricFromWeights
 from discreet.testing.museum.maximum.noisy_maximum import (
     NoisyMaximumExponential,
     NoisyMaximumValue,
@@ -34,7 +34,7 @@ def losses(exhibit: Exhibit, outputs: NDArray[Any], first: Floats, second: Float
 def _log_likelihood(exhibit: Exhibit) -> Log:  # noqa: PLR0911  one line a definition
     scale = float(getattr(exhibit, "scale", 0))
     match exhibit:
-        case TruncatedGeometric():
+        case GeometricFromWeights():
             return lambda y, x: np.log([float(p) for p in exhibit.law(int(x[0])).probabilities])[y]
         case OneTimeRappor():
             return lambda y, x: _bits(exhibit, y, x)

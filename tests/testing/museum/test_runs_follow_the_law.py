@@ -10,7 +10,7 @@ from discreet.laws.pair import Pair
 from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.testing.museum import Exhibit, benchmark
 from discreet.testing.museum.laws.laplace_products import laplace_product
-from discreet.testing.museum.laws.sandwich import Atoms, Sandwich
+from discreet.testing.museum.laws.sandwich import PairAtoms, Sandwich
 from tests.conftest import Rounds
 from tests.testing.museum.likelihoods import losses
 
@@ -21,12 +21,12 @@ BLUR = (
 QUANTILES = (0.02, 0.1, 0.3, 0.5, 0.7, 0.9, 0.98)
 
 
-def atoms(pair: Pair) -> Atoms:
+def atoms(pair: Pair) -> PairAtoms:
     """Return the atoms of a finite pair, or those of the coarser side."""
     if isinstance(pair, LaplacePair):
         pair = laplace_product(float(pair.max_loss().estimate), 1)
     if isinstance(pair, FinitePair):
-        return Atoms((pair.p_low + pair.p_high) / 2, (pair.q_low + pair.q_high) / 2)
+        return PairAtoms((pair.p_low + pair.p_high) / 2, (pair.q_low + pair.q_high) / 2)
     assert isinstance(pair, Sandwich)
     return pair.inner
 

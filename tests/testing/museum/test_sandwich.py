@@ -14,7 +14,7 @@ from discreet.privacy.pairs.laplace import LaplacePair
 from discreet.testing.museum.laws.floating_pair import alike, finite_pair
 from discreet.testing.museum.laws.laplace_products import laplace_product
 from discreet.testing.museum.laws.quadrature import Panels, cut, laplace_below, laplace_between, laplace_density
-from discreet.testing.museum.laws.sandwich import Atoms, Sandwich, mixture, power_curve
+from discreet.testing.museum.laws.sandwich import PairAtoms, Sandwich, mixture, power_curve
 
 EPSILONS = (0.0, 0.01, 0.05, 0.09, 0.3, 1.0)
 ALPHAS = (1e-7, 1e-3, 0.05, 0.5, 0.9)
@@ -78,19 +78,19 @@ def test_the_coarser_side_never_exceeds_the_finer_one(weights: list[float], data
 
 
 @st.composite
-def cut_laws(draw: st.DrawFn) -> tuple[Atoms, Sandwich]:
+def cut_laws(draw: st.DrawFn) -> tuple[PairAtoms, Sandwich]:
     """Draw two laws on few outcomes, some impossible, and the sandwich that knows only cells of outcomes."""
     cells, each = draw(st.integers(1, 4)), draw(st.integers(1, 3))
     weight = st.one_of(st.just(0.0), st.floats(1e-12, 1.0), st.floats(0.01, 1.0))
     p, q = (np.array(draw(st.lists(weight, min_size=cells * each, max_size=cells * each))) for _ in range(2))
     p[0], q[-1] = max(p[0], 1e-3), max(q[-1], 1e-3)
     p, q = p / p.sum(), q / q.sum()
-    loss = np.where((p > 0) | (q > 0), Atoms(p, q).losses(), np.nan).reshape(cells, each)
+    loss = np.where((p > 0) | (q > 0), PairAtoms(p, q).losses(), np.nan).reshape(cells, each)
     low, high = np.nanmin(loss, 1, initial=np.inf), np.nanmax(loss, 1, initial=-np.inf)
-    return Atoms(p, q), Sandwich.of_cells(p.reshape(cells, each).sum(1), q.reshape(cells, each).sum(1), low, high)
+    return PairAtoms(p, q), Sandwich.of_cells(p.reshape(cells, each).sum(1), q.reshape(cells, each).sum(1), low, high)
 
 
-def assert_held(pair: Sandwich, truth: Atoms) -> None:
+def assert_held(pair: Sandwich, truth: PairAtoms) -> None:
     """The curve and the largest loss of the fine laws lie between the ends of what the cells say."""
     largest, found = float(np.max(truth.losses())), pair.max_loss()
     assert found.lower <= largest <= found.upper or math.isclose(found.estimate, largest, rel_tol=1e-11, abs_tol=1e-11)
@@ -110,14 +110,14 @@ def assert_held(pair: Sandwich, truth: Atoms) -> None:
 @settings(deadline=None, max_examples=60)
 @given(cut_laws(), cut_laws(), st.floats(0.01, 0.99), st.floats(0.01, 0.99))
 def test_the_truth_stays_between_the_ends_under_every_operation(
-    one: tuple[Atoms, Sandwich], two: tuple[Atoms, Sandwich], p: float, q: float
+    one: tuple[PairAtoms, Sandwich], two: tuple[PairAtoms, Sandwich], p: float, q: float
 ) -> None:
     (truth, pair), (other_truth, other) = one, two
     for form in (pair, pair.merged()):
         assert_held(form, truth)
         assert_held(form.reversed(), truth.reversed())
     both = truth.times(other_truth)
-    both = Atoms(both.p[(both.p > 0) | (both.q > 0)], both.q[(both.p > 0) | (both.q > 0)])
+    both = PairAtoms(both.p[(both.p > 0) | (both.q > 0)], both.q[(both.p > 0) | (both.q > 0)])
     product = pair.times(other)
     for form in (product, product.compressed(2), product.compressed(8)):
         assert_held(form, both)
@@ -126,7 +126,7 @@ def test_the_truth_stays_between_the_ends_under_every_operation(
         [m * a for m, a in zip((p, q), truth, strict=True)],
         [(1 - m) * a for m, a in zip((p, q), other_truth, strict=True)],
     )
-    mixed = Atoms(*(np.concatenate(sides) for sides in zip(*parts, strict=True)))
+    mixed = PairAtoms(*(np.concatenate(sides) for sides in zip(*parts, strict=True)))
     assert_held(mixture([(p, q, pair), (1 - p, 1 - q, other)]), mixed)
 
 

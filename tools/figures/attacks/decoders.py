@@ -19,7 +19,7 @@ from discreet.attacks import (
     noisy_answers,
     random_least_squares,
     reconstruct_block,
-    recovered_share,
+    recovered_fraction,
 )
 from discreet.attacks.asking.noise import uniform_noise
 from discreet.data import census_block
@@ -97,7 +97,7 @@ def decoders() -> Plot:
         if run is not _exhaustive:
             shares = [np.mean([run(PEOPLE, level, seed).fraction for seed in range(REPEATS)]) for level in LEVELS]
             right.plot(LEVELS, shares, line, marker=marker, color=color, linewidth=1.8, markersize=5)
-    theory = [recovered_share(level**2 * (PEOPLE + 1) / 3, queries=PEOPLE + 1) for level in LEVELS]
+    theory = [recovered_fraction(level**2 * (PEOPLE + 1) / 3, queries=PEOPLE + 1) for level in LEVELS]
     right.plot(LEVELS, theory, ":", color=INK, linewidth=1.2, label="Fourier, one labeling: theory")
     logarithmic(left, x=(10, 1000, 100_000), y=(1e-4, 1e-3, 0.01, 0.1, 1, 10))
     logarithmic(right, x=(0.05, 0.1, 0.2, 0.5, 1))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
-from discreet.attacks import Characters, Flip, ceiling, fourier, noisy_answers, recovered_share, robust_fourier
+from discreet.attacks import Characters, Flip, ceiling, fourier, noisy_answers, recovered_fraction, robust_fourier
 from discreet.attacks.asking.noise import Noise, garbage, gaussian_noise, malicious_noise, sign_noise, uniform_noise
 from discreet.cli.attack.people import counts_loss, invented_bits
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
@@ -78,7 +78,7 @@ def _against_noise(panel: Axes) -> None:
         (uniform_noise, 3, BLUE, "-", "o", "uniform errors"),
         (sign_noise, 1, GREEN, "--", "s", "errors of either sign"),
     ):
-        theory = [recovered_share(SIZE * level**2 / part, queries=SIZE) for level in fine]
+        theory = [recovered_fraction(SIZE * level**2 / part, queries=SIZE) for level in fine]
         panel.plot(fine, theory, style, color=color, linewidth=2.2, label=f"{words}, theory and measured")
         measured = [_recovered(make(level * SIZE**0.5, seed=SEED)) for level in LEVELS]
         panel.plot(LEVELS, measured, mark, color=color, markersize=5)
@@ -96,7 +96,7 @@ def _against_a_budget(panel: Axes) -> None:
     counted = [_ceiling(rho, SIZE // 2) for rho in fine]
     panel.plot(fine, highest, "-", color=ORANGE, linewidth=2.2, label="any attacker, from the law of all queries")
     panel.plot(fine, counted, "--", color=ORANGE, linewidth=2.2, label="any attacker, half of them count a person")
-    attack = [recovered_share(SIZE / (2 * rho), queries=SIZE) for rho in fine]
+    attack = [recovered_fraction(SIZE / (2 * rho), queries=SIZE) for rho in fine]
     panel.plot(fine, attack, "-", color=BLUE, linewidth=2.2, label="this attack, theory and measured")
     measured = [_recovered(gaussian_noise(math.sqrt(SIZE / (2 * rho)), seed=SEED)) for rho in RHOS]
     panel.plot(RHOS, measured, "o", color=BLUE, markersize=5)

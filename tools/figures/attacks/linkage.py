@@ -20,7 +20,7 @@ from discreet.attacks import (
     uniques,
 )
 from discreet.data import City, Discharges, ratings, register
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from tools.figures.panels import SMALL, side_by_side
 
@@ -48,10 +48,11 @@ def linkage() -> Plot:
     alone = uniques(city.register, QUASI_IDENTIFIERS)
     places = np.arange(1, len(QUASI_IDENTIFIERS) + 1)
     left.plot(places, alone.expected, color=BLUE, linewidth=1.8, label="expected, independent columns")
-    left.plot(places, alone.shares, "o", color=BLUE, markersize=6, label="unique among 100,000")
+    left.plot(places, alone.frequencies, "o", color=BLUE, markersize=6, label="unique among 100,000")
     for place, name in ((2, "zip code and\nbirth date"), (3, "and sex")):
+        unique = alone.frequencies[place - 1]
         left.annotate(
-            name, (place, alone.shares[place - 1]), (place + 1.1, alone.shares[place - 1] - 0.24 / (place - 1)),
+            name, (place, unique), (place + 1.1, unique - 0.24 / (place - 1)),
             fontsize=SMALL, color=INK, arrowprops={"arrowstyle": "-", "color": SOFT, "linewidth": 0.8},
         )  # fmt: skip
     found = [_linked(city, count) for count in places[1:].tolist()]
@@ -101,8 +102,8 @@ def anonymity() -> Plot:
     )
     left.plot(cursed.columns, cursed.expected_sides, color=BLUE, linewidth=1.8, label="side, expected by halving")
     left.plot(cursed.columns, cursed.sides, "o", color=BLUE, markersize=6, label="side, by Mondrian")
-    left.plot(cursed.columns, cursed.expected_shares, "--", color=ORANGE, linewidth=1.6, label="unique, expected")
-    left.plot(cursed.columns, cursed.shares, "D", color=ORANGE, markersize=5, label="unique, ten levels a column")
+    left.plot(cursed.columns, cursed.expected_frequencies, "--", color=ORANGE, linewidth=1.6, label="unique, expected")
+    left.plot(cursed.columns, cursed.frequencies, "D", color=ORANGE, markersize=5, label="unique, ten levels a column")
     left.set_xscale("log")
     left.set_xticks([1, 2, 5, 10, 20, 40], ["1", "2", "5", "10", "20", "40"])
     left.set_xticks([], minor=True)
@@ -121,8 +122,8 @@ def _intersections(panel: Axes, patients: Discharges) -> None:
             for facts in (ONE_TABLE, ANOTHER)
         )
         together = intersection(one, two)
-        alone.append(homogeneity(one).share)
-        both.append(together.share)
+        alone.append(homogeneity(one).frequency)
+        both.append(together.frequency)
         expected.append(together.expected or 0.0)
     panel.plot(SIZES, expected, color=ORANGE, linewidth=1.8, label="two releases, independent secrets")
     panel.plot(SIZES, both, "o", color=ORANGE, markersize=6, label="two releases")

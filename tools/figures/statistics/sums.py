@@ -54,7 +54,7 @@ def count_error() -> Plot:
     )
     for line in (
         Line("Gaussian, delta 1e-6", ORANGE, "--", lambda epsilon: _count(epsilon, delta=DELTA)),
-        Line("Laplace, 3 rows a person", GREEN, "-.", lambda epsilon: _count(epsilon, contribution=3)),
+        Line("Laplace, 3 rows a person", GREEN, "-.", lambda epsilon: _count(epsilon, rows=3)),
         Line("Laplace", BLUE, "-", _count),
     ):
         line.draw(left, EPSILONS)
@@ -72,7 +72,7 @@ def count_error() -> Plot:
 def _count(epsilon: float, **more: float) -> float:
     """Return the half-width of a count, in rows."""
     statistic = Count(relation=Relation.ADD_REMOVE, epsilon=epsilon, **more)  # type: ignore[arg-type]
-    return statistic.mechanism.error(CONFIDENCE) / (1 if statistic.contribution is None else 1 << 20)
+    return statistic.mechanism.error(CONFIDENCE) / (1 if statistic.rows is None else 1 << 20)
 
 
 def distinct_error() -> Plot:
@@ -86,7 +86,7 @@ def distinct_error() -> Plot:
         name = f"{keys} keys a person" if keys > 1 else "one key a person"
 
         def width(epsilon: float, keys: int = keys) -> float:
-            statistic = CountDistinct(relation=Relation.ADD_REMOVE, epsilon=epsilon, contribution=keys)
+            statistic = CountDistinct(relation=Relation.ADD_REMOVE, epsilon=epsilon, groups=keys)
             return float(statistic.mechanism.error(CONFIDENCE))
 
         Line(name, color, style, width).draw(left, EPSILONS)
@@ -235,9 +235,7 @@ def discovered_error() -> Plot:
         chances = [found.mechanism.chance(count).estimate for count in counts]
         left.plot(counts, chances, style, color=color, linewidth=2.0, label=f"epsilon {epsilon:g}")
     for line in (
-        Line(
-            "threshold, 10 keys a person", ORANGE, "--", lambda epsilon: _discovered(epsilon, contribution=10).threshold
-        ),
+        Line("threshold, 10 keys a person", ORANGE, "--", lambda epsilon: _discovered(epsilon, groups=10).threshold),
         Line("threshold, change one", GREEN, "-.", lambda epsilon: _discovered(epsilon, BOTH[1]).threshold),
         Line("threshold, add/remove", BLUE, "-", lambda epsilon: _discovered(epsilon).threshold),
         Line("half-width of a named count", INK, ":", lambda epsilon: _discovered(epsilon).mechanism.error(CONFIDENCE)),
@@ -251,10 +249,10 @@ def discovered_error() -> Plot:
 
 
 def _discovered(
-    epsilon: float, relation: Relation = Relation.ADD_REMOVE, contribution: int | None = None
+    epsilon: float, relation: Relation = Relation.ADD_REMOVE, groups: int | None = None
 ) -> DiscoveredHistogram:
     """Return the histogram of private keys at a price."""
-    return DiscoveredHistogram(relation=relation, epsilon=epsilon, delta=DELTA, contribution=contribution)
+    return DiscoveredHistogram(relation=relation, epsilon=epsilon, delta=DELTA, groups=groups)
 
 
 def _share(width: float) -> Callable[[float], float]:

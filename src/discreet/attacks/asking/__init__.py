@@ -1,7 +1,7 @@
 """How an attacker asks: counting queries, targets, noise and what a table is read as."""
 
-from discreet.attacks.asking.cells import cells, coded, distinct, paired
-from discreet.attacks.asking.columns import Columns, array_of, columns_of, is_table
+from discreet.attacks.asking.cell_numbers import cells, coded, distinct, paired
+from discreet.attacks.asking.columns import Columns, array_of, columns_of
 from discreet.attacks.asking.counting import (
     Bits,
     CountingQueries,

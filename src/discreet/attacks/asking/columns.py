@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.data import InventedTable
-from discreet.errors import InputError, ParameterError
-from discreet.statistics.columns import frame_library, key_codes, unmasked
+from discreet.errors import InputError
+from discreet.frames import AnyFrame, Frame, FrameColumn, frame_library
+from discreet.statistics.columns import key_codes
 
-
-class Frame(Protocol):
-    """A data frame: a column for a name."""
-
-    def __getitem__(self, name: Any, /) -> Any:
-        """Return a column."""
-
-
-Columns = InventedTable | Mapping[str, ArrayLike] | Frame
-_A_TABLE = "a table is one of discreet.data, a mapping from names to columns, or a pandas, Polars or Arrow table"
+Columns = InventedTable | Mapping[str, ArrayLike] | AnyFrame
 _KINDS = "numbers, dates, Booleans or texts"
-
-
-def is_table(data: object) -> bool:
-    """Say whether data has columns with names."""
-    return isinstance(data, InventedTable | Mapping) or frame_library(data) is not None
 
 
 def columns_of(table: Columns, names: Sequence[str]) -> dict[str, NDArray[Any]]:
@@ -36,22 +23,16 @@ def columns_of(table: Columns, names: Sequence[str]) -> dict[str, NDArray[Any]]:
     >>> columns_of({"a": [1, 2], "b": ["x", "y"]}, ["b"])
     {'b': array(['x', 'y'], dtype='<U1')}
     """
-    found = {name: column_of(table, name) for name in names}
+    frame = Frame.read(table)
+    found = {name: column_of(frame, name) for name in names}
     if len({len(column) for column in found.values()}) > 1:
         raise InputError("all columns must be of one length")
     return found
 
 
-def column_of(table: Columns, name: str) -> NDArray[Any]:
+def column_of(table: Frame, name: str) -> NDArray[Any]:
     """Return a column of a table; a missing value is no value to compare by."""
-    if isinstance(table, InventedTable):
-        column: NDArray[Any] = table.column(name)
-    else:
-        names = _names(table)
-        if name not in names:
-            known = ", ".join(map(str, names)) or "none"
-            raise ParameterError(f"there is no column {name!r}; the columns are {known}", parameter=str(name))
-        column = array_of(table[name], what=f"column {name!r}")
+    column = array_of(table.stored(name), what=f"column {name!r}")
     if column.ndim != 1 or column.dtype.kind not in "biufMmUS":
         raise InputError(f"column {name!r} must be one-dimensional, of {_KINDS}, all of one kind")
     if column.dtype.kind in "fMm" and np.isnan(column).any():
@@ -68,12 +49,19 @@ def array_of(data: Any, *, what: str = "the data") -> NDArray[Any]:
     if frame_library(data) is not None and not hasattr(data, "columns"):
         return _of_objects(data, what)
     try:
-        array = unmasked(data) if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
+        array = _unmasked(data) if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     except (TypeError, ValueError):
         raise InputError("the rows must be of one length") from None
     if array.dtype.kind == "T" or _is_mixed(data, array):
         array = np.array(data, dtype=object)
     return _of_objects(array, what) if array.dtype.kind == "O" and array.ndim == 1 else array
+
+
+def _unmasked(data: NDArray[Any]) -> NDArray[np.object_]:
+    """Return a masked array as Python objects, None where it is masked (numpy's own filling cannot put None there)."""
+    objects = np.ma.getdata(data).astype(object)
+    objects[np.ma.getmaskarray(data)] = None
+    return objects
 
 
 def _is_mixed(data: object, array: NDArray[Any]) -> bool:
@@ -82,25 +70,15 @@ def _is_mixed(data: object, array: NDArray[Any]) -> bool:
     return listed and not all(isinstance(one, str | bytes) for one in data)  # type: ignore[attr-defined]
 
 
-def _names(table: object) -> list[Any]:
-    """Return the names of a table's columns, or say what a table is."""
-    if isinstance(table, Mapping):
-        return list(table)
-    if frame_library(table) is not None:
-        if hasattr(table, "collect"):
-            raise InputError("this frame has no rows yet: pass frame.collect()")
-        names = getattr(table, "column_names", getattr(table, "columns", None))
-        if names is not None:
-            return list(names)
-    raise InputError(f"{_A_TABLE}, not {type(table).__name__}")
-
-
 def _of_objects(data: Any, what: str) -> NDArray[Any]:
     """Return a column of a frame, or of Python objects, as an array of one of numpy's types."""
     try:
-        codes, keys = key_codes(data, as_written=True)
+        read = FrameColumn.read(data)
+        codes, keys = key_codes(read.listed()) if read.array is None else (None, [])
     except InputError:
         raise InputError(f"{what} must be one-dimensional, of {_KINDS}, all of one kind") from None
+    if codes is None:
+        return _of_type(read, what)
     if (codes < 0).any():
         raise _missing(what)
     kinds = {type(key) for key in keys}
@@ -111,6 +89,15 @@ def _of_objects(data: Any, what: str) -> NDArray[Any]:
     if array is None or array.ndim != 1:
         raise InputError(f"{what} must be of {_KINDS}, all of one kind")
     return np.asarray(array[codes] if len(keys) else array)
+
+
+def _of_type(read: FrameColumn, what: str) -> NDArray[Any]:
+    """Return a column of numbers, truth values or times as it is; a missing cell raises InputError."""
+    array: Any = read.array
+    gone = np.isnan(array) if array.dtype.kind in "fcmM" else np.zeros(array.size, dtype=np.bool_)
+    if (gone if read.missing is None else gone | read.missing).any():
+        raise _missing(what)
+    return np.asarray(array)
 
 
 def _times(keys: list[Any]) -> NDArray[Any] | None:

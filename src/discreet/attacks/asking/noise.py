@@ -47,26 +47,26 @@ def sign_noise(error: Number, *, seed: int) -> Noise:
     return lambda counts: _numbers(counts) + bound * (2.0 * coins.integers(0, 2, np.shape(counts)) - 1.0)
 
 
-def gaussian_noise(sigma: Number, *, seed: int) -> Noise:
+def gaussian_noise(scale: Number, *, seed: int) -> Noise:
     """Return normal noise of this standard deviation.
 
     >>> 2.5 < float(np.std(gaussian_noise(3, seed=1)(np.zeros(1000)))) < 3.5
     True
     """
-    deviation, coins = float(nonnegative(sigma, name="sigma")), invented_coins(seed)
+    deviation, coins = float(nonnegative(scale, name="scale")), invented_coins(seed)
     return lambda counts: _numbers(counts) + deviation * coins.standard_normal(np.shape(counts))
 
 
-def garbage(share: Number, *, seed: int, of: Noise | None = None) -> Noise:
-    """Return noise that puts anything between 0 and the largest count in place of this share of the answers.
+def garbage(rate: Number, *, seed: int, of: Noise | None = None) -> Noise:
+    """Return noise that puts anything between 0 and the largest count in place of some answers.
 
-    Each answer is garbage with the chance `share`, whatever the others are; the rest goes through `of`, if given.
+    Each answer is garbage with the chance `rate`, whatever the others are; the rest goes through `of`, if given.
 
     >>> answers = garbage(0.25, seed=1)(np.full(1000, 100.0))
     >>> bool(150 < np.count_nonzero(answers != 100) < 350), bool(answers.min() >= 0), bool(answers.max() <= 100)
     (True, True, True)
     """
-    chance, coins = float(probability(share, name="share")), invented_coins(seed)
+    chance, coins = float(probability(rate, name="rate")), invented_coins(seed)
 
     def noise(counts: ArrayLike) -> Floats:
         numbers = _numbers(counts)

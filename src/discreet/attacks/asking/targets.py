@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from discreet.attacks.asking.counting import CountingQueries, Floats, secret_bits
 from discreet.errors import InputError, ParameterError
+from discreet.frames import frame_library
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss, compose
-from discreet.statistics.columns import frame_library
 
 if TYPE_CHECKING:
     from discreet.query import Session

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from discreet.attacks.asking import Integers
 from discreet.attacks.census.solutions import Histogram, Solutions, extent
-from discreet.attacks.census.tables import CELLS, Statement, age_of, checked, describe, histogram_of
+from discreet.attacks.census.tables import CELLS, PublishedFact, age_of, checked, describe, histogram_of
 from discreet.attacks.results import explained, read_only
 from discreet.data import CensusBlock
-from discreet.data.census_block import AGE_RANGE
+from discreet.data.invented_block import AGE_RANGE
 from discreet.display.plots import BLUE, ORANGE, Plot, axes
 from discreet.display.result import Row, told_in_rows
 
@@ -94,7 +94,7 @@ class BlockReconstruction:
         return explained(drawn, columns=2)
 
 
-def reconstruct_block(tables: Sequence[Statement], *, truth: CensusBlock | None = None) -> BlockReconstruction:
+def reconstruct_block(tables: Sequence[PublishedFact], *, truth: CensusBlock | None = None) -> BlockReconstruction:
     """Find what is true of every block that agrees with published tables, by integer programs.
 
     `tables` are statements such as those of `block_tables`. The owner may give `truth`, to learn how many people of one

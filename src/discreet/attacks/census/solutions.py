@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attacks.asking import Floats, Integers
-from discreet.attacks.census.tables import CELLS, Statement
+from discreet.attacks.census.tables import CELLS, PublishedFact
 from discreet.errors import InputError
 
 _INFEASIBLE, _UNBOUNDED = 2, 3  # what the solver says of its end
@@ -33,7 +33,7 @@ class Solutions:
     undecided proves nothing and is treated so.
     """
 
-    statements: Sequence[Statement]
+    statements: Sequence[PublishedFact]
 
     @cached_property
     def most(self) -> Integers:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.attacks.asking import Integers, numbers_of
 from discreet.data import CensusBlock
-from discreet.data.census_block import AGE_RANGE, ORIGINS, RACES, SEXES
+from discreet.data.invented_block import AGE_RANGE, ORIGINS, RACES, SEXES
 from discreet.errors import InputError, ParameterError
 from discreet.privacy.numbers import nonnegative, whole
 
@@ -31,7 +31,7 @@ _AGE, _SEX, _RACE, _ORIGIN = np.unravel_index(np.arange(CELLS), SHAPE)
 
 
 @dataclass(frozen=True, eq=False)
-class Statement:
+class PublishedFact:
     """A published fact: the people of some cells, each counted with a weight, come to a number from `low` to `high`.
 
     A cell is one combination of age, sex, race and origin; `cells` are their numbers and `weights` whole numbers.
@@ -72,13 +72,14 @@ def histogram_of(block: CensusBlock) -> Integers:
         cells = np.ravel_multi_index((block.age, sex, race, origin), SHAPE)
     except (TypeError, ValueError):
         raise InputError(
-            f"a block has ages from {AGE_RANGE[0]} to {AGE_RANGE[1]} and the sexes, races and origins of census_block"
+            f"a block must have ages from {AGE_RANGE[0]} to {AGE_RANGE[1]} and the sexes, races and origins of "
+            "census_block"
         ) from None
     return np.bincount(cells, minlength=CELLS)
 
 
-def block_tables(block: CensusBlock, *, least: int = 3) -> tuple[Statement, ...]:
-    """Return the tables of a block: exact counts, and the mean and median age of groups of at least so many people.
+def block_tables(block: CensusBlock, *, least: int = 3) -> tuple[PublishedFact, ...]:
+    """Return the tables of a block: exact counts, and the mean and median age of groups of at least `least` people.
 
     Counts: all people; by sex, race and age in bands of five years, the last from 85; by sex, origin and age in the
     same bands; by race and origin; by sex and single years of age below 20. Ages: of all, by sex, by race, and by sex
@@ -98,7 +99,7 @@ def block_tables(block: CensusBlock, *, least: int = 3) -> tuple[Statement, ...]
     return (*counts, *_ages(histogram, smallest))
 
 
-def noised_block_tables(block: CensusBlock, noise: Callable[[Any], Any], *, within: float) -> tuple[Statement, ...]:
+def noised_block_tables(block: CensusBlock, noise: Callable[[Any], Any], *, within: float) -> tuple[PublishedFact, ...]:
     """Return the four tables of counts put through noise, each count known to be within a distance of the truth.
 
     A person is counted at most once in each table: the counts together move by at most `COUNTED_IN` = 4 in the L1 norm,
@@ -118,7 +119,7 @@ def noised_block_tables(block: CensusBlock, noise: Callable[[Any], Any], *, with
     if np.abs(noised).max() + reach > _LARGEST:
         raise InputError(f"counts and their error must stay within {_LARGEST:,.0f}: beyond, no solver tells them apart")
     return tuple(
-        Statement(
+        PublishedFact(
             words,
             cells,
             np.ones(len(cells), dtype=np.int64),
@@ -149,12 +150,12 @@ def _values(codes: Integers, names: tuple[str, ...]) -> list[tuple[NDArray[np.bo
     return [(np.equal(codes, code), name) for code, name in enumerate(names)]
 
 
-def _exactly(words: str, cells: Integers, histogram: Integers) -> Statement:
+def _exactly(words: str, cells: Integers, histogram: Integers) -> PublishedFact:
     count = int(histogram[cells].sum())
-    return Statement(words, cells, np.ones(len(cells), dtype=np.int64), count, count)
+    return PublishedFact(words, cells, np.ones(len(cells), dtype=np.int64), count, count)
 
 
-def _ages(histogram: Integers, least: int) -> Iterator[Statement]:
+def _ages(histogram: Integers, least: int) -> Iterator[PublishedFact]:
     """Return the mean and median age of every group that is large enough."""
     sexes, races = _values(_SEX, SEXES), _values(_RACE, RACES)
     both = [(one & two, f"{sex}, {race}") for (one, sex), (two, race) in product(sexes, races)]
@@ -166,38 +167,38 @@ def _ages(histogram: Integers, least: int) -> Iterator[Statement]:
             yield from _median(name, cells, histogram[cells])
 
 
-def _mean(name: str, cells: Integers, counts: Integers) -> Iterator[Statement]:
+def _mean(name: str, cells: Integers, counts: Integers) -> Iterator[PublishedFact]:
     """State that the mean age, to a tenth, is what it is: a range for the sum of the ages."""
     people, total = int(counts.sum()), int(counts @ _AGE[cells])
     tenths = round(Fraction(10 * total, people))
     low, high = (Fraction((2 * tenths + side) * people, 20) for side in (-1, 1))
-    yield Statement(f"mean age, {name}", cells, _AGE[cells].astype(np.int64), math.ceil(low), math.floor(high))
+    yield PublishedFact(f"mean age, {name}", cells, _AGE[cells].astype(np.int64), math.ceil(low), math.floor(high))
 
 
-def _median(name: str, cells: Integers, counts: Integers) -> Iterator[Statement]:
+def _median(name: str, cells: Integers, counts: Integers) -> Iterator[PublishedFact]:
     """State that the lower median is what it is: enough people up to it, not enough below it."""
     people, ages = int(counts.sum()), _AGE[cells]
     half = -(-people // 2)
     median = int(np.repeat(ages, counts)[np.argsort(np.repeat(ages, counts), kind="stable")][half - 1])
     up_to, below = cells[ages <= median], cells[ages < median]
-    yield Statement(f"median age, {name}", up_to, np.ones(len(up_to), dtype=np.int64), half, people)
-    yield Statement(f"median age, {name}", below, np.ones(len(below), dtype=np.int64), 0, half - 1)
+    yield PublishedFact(f"median age, {name}", up_to, np.ones(len(up_to), dtype=np.int64), half, people)
+    yield PublishedFact(f"median age, {name}", below, np.ones(len(below), dtype=np.int64), 0, half - 1)
 
 
-def checked(statements: Sequence[Statement]) -> tuple[Statement, ...]:
+def checked(statements: Sequence[PublishedFact]) -> tuple[PublishedFact, ...]:
     """Refuse what is not a list of statements about cells of a block."""
     tables = tuple(statements)
-    if not tables or not all(isinstance(one, Statement) for one in tables):
+    if not tables or not all(isinstance(one, PublishedFact) for one in tables):
         raise ParameterError("tables must be statements, such as those of block_tables(block)", parameter="tables")
     if not all(_is_about_cells(one) for one in tables):
         raise InputError(
-            f"a statement has different cells from 0 to {CELLS - 1:,}, each with a whole weight, and whole numbers "
-            f"from low to high, all within {_LARGEST:,.0f}"
+            f"a statement must have different cells from 0 to {CELLS - 1:,}, each with a whole weight, and whole "
+            f"numbers from low to high, all within {_LARGEST:,.0f}"
         )
     return tables
 
 
-def _is_about_cells(one: Statement) -> bool:
+def _is_about_cells(one: PublishedFact) -> bool:
     """Tell whether a statement is one that the solver and whole numbers take alike."""
     cells, weights = np.asarray(one.cells), np.asarray(one.weights)
     if cells.ndim != 1 or cells.shape != weights.shape or not {cells.dtype.kind, weights.dtype.kind} <= set("iu"):

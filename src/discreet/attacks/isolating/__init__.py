@@ -1,6 +1,6 @@
 """Isolating one person by differences, trackers and averages."""
 
-from discreet.attacks.isolating.averaging import (
+from discreet.attacks.isolating.averaging_attack import (
     Averaging,
     Wording,
     averaging,
@@ -9,7 +9,7 @@ from discreet.attacks.isolating.averaging import (
     splits,
     thresholds,
 )
-from discreet.attacks.isolating.differencing import (
+from discreet.attacks.isolating.differencing_attack import (
     Differencing,
     MinimumSize,
     difference,
@@ -17,4 +17,4 @@ from discreet.attacks.isolating.differencing import (
     differencing,
     tracker,
 )
-from discreet.attacks.isolating.sticky import Shape, StickyNoise
+from discreet.attacks.isolating.sticky import NoiseShape, StickyNoise

@@ -21,7 +21,7 @@ _COUNT = re.compile(r"COUNT\(\*\)", re.IGNORECASE)
 
 
 @told_by_name
-class Shape(Enum):
+class NoiseShape(Enum):
     """The law of the noise of a toy engine."""
 
     GAUSSIAN = "normal"
@@ -33,8 +33,8 @@ class StickyNoise:
 
     Without `key` the noise is seeded by the text of the query, with it by the set of rows that the query selects, which
     `key` identifies (a column with a different value in every row). The noise has mean 0 and the standard deviation
-    `deviation`: normal, or uniform within sqrt(3) deviations (`Shape.BOUNDED`). Queries have the form SELECT COUNT(*)
-    ... FROM ... WHERE ....
+    `deviation`: normal, or uniform within sqrt(3) deviations (`NoiseShape.BOUNDED`). Queries have the form SELECT
+    COUNT(*) ... FROM ... WHERE ....
 
     Nothing else limits what is asked, and that is the fault: see `averaging`. This is a target to be broken, with a
     seed; it protects nobody.
@@ -50,10 +50,10 @@ class StickyNoise:
     """
 
     def __init__(
-        self, run: Run, *, deviation: Number, seed: int, key: str | None = None, shape: Shape = Shape.GAUSSIAN
+        self, run: Run, *, deviation: Number, seed: int, key: str | None = None, shape: NoiseShape = NoiseShape.GAUSSIAN
     ) -> None:
-        if not isinstance(shape, Shape):
-            raise ParameterError("shape must be Shape.GAUSSIAN or Shape.BOUNDED", parameter="shape")
+        if not isinstance(shape, NoiseShape):
+            raise ParameterError("shape must be NoiseShape.GAUSSIAN or NoiseShape.BOUNDED", parameter="shape")
         self._run, self._key, self._shape = run, key, shape
         self.deviation = float(positive_rational(deviation, name="deviation"))
         check_whole("seed", seed, low=0, high=MOST_SEED)
@@ -76,6 +76,6 @@ class StickyNoise:
         """Return the noise that a keyed hash of the question makes."""
         digest = hashlib.blake2b(fingerprint.encode(), key=self._salt, digest_size=8).digest()
         uniform = ((int.from_bytes(digest, "big") >> (64 - _BITS)) + 0.5) / (1 << _BITS)
-        if self._shape is Shape.BOUNDED:
+        if self._shape is NoiseShape.BOUNDED:
             return self.deviation * math.sqrt(3) * (2 * uniform - 1)
         return self.deviation * NormalDist().inv_cdf(uniform)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Integers, array_of, coded
-from discreet.attacks.linking.mondrian import Boxes
+from discreet.attacks.linking.mondrian_boxes import Boxes
 from discreet.attacks.results import explained, read_only
 from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
 from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import InputError, ParameterError
-from discreet.statistics.columns import joint_codes, named, person_codes, unit_array
+from discreet.frames import joint_codes, named, person_codes, unit_array
 
 Floats = NDArray[np.float64]
 
@@ -52,7 +52,7 @@ class AttackedRelease:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         if len(np.unique(codes)) != len(codes):
-            raise InputError("a person may have one row in a release")
+            raise InputError("a person must have at most one row in a release")
 
     def __repr__(self) -> str:
         return f"<AttackedRelease: {len(self.person):,} people in {len(self.boxes.sizes):,} groups of {self.boxes.k}+>"
@@ -76,7 +76,7 @@ class Exposure:
         read_only(self.people, self.candidates)
 
     @property
-    def share(self) -> float:
+    def frequency(self) -> float:
         """The share of people with one candidate left."""
         return float(np.mean(self.candidates == 1)) if len(self.candidates) else 0.0
 
@@ -88,7 +88,7 @@ class Exposure:
         """Return what people want to read, in order."""
         return [
             ("people", f"{len(self.people):,}"),
-            ("one candidate left", percent(self.share)),
+            ("one candidate left", percent(self.frequency)),
             ("if independent", percent(self.expected)),
         ]
 
@@ -186,7 +186,7 @@ def _order(people: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _check(*releases: AttackedRelease) -> None:
-    """Refuse what is no release."""
+    """Raise unless everything given is a release."""
     for release in releases:
         if not isinstance(release, AttackedRelease):
             words = f"a release is AttackedRelease(mondrian(...), secret, person), not {type(release).__name__}"

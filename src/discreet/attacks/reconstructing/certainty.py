@@ -27,7 +27,7 @@ def least_eigenvalue(gram: ArrayLike) -> float:
     return max(0.0, least - margin)
 
 
-def certain_share(people: int, *, distance: float, eigenvalue: float) -> float | None:
+def certain_fraction(people: int, *, distance: float, eigenvalue: float) -> float | None:
     """Return the share of bits that a fitted column has right for certain, or None where nothing is.
 
     Accuracy. Let A have the rows of the queries and lambda be at most the least eigenvalue of A'A. If the answers that
@@ -37,7 +37,7 @@ def certain_share(people: int, *, distance: float, eigenvalue: float) -> float |
         |x - s|^2.
     Reference. Kasiviswanathan, Rudelson, Smith, Ullman 2010.
 
-    >>> certain_share(100, distance=2.0, eigenvalue=1.0)
+    >>> certain_fraction(100, distance=2.0, eigenvalue=1.0)
     0.84
     """
     if eigenvalue <= 0:
@@ -47,7 +47,7 @@ def certain_share(people: int, *, distance: float, eigenvalue: float) -> float |
 
 
 def distance_of_projection(queries: int, error: float) -> float:
-    """Return D of `certain_share` for the exact best fit in squares, over all columns or over those in [0, 1].
+    """Return D of `certain_fraction` for the exact best fit in squares, over all columns or over those in [0, 1].
 
     The answers such a fit implies are the point of a closed convex set nearest to those given. The true answers lie in
     that set, and nearest points of two points are no farther apart than the points: D is at most the length of the
@@ -60,7 +60,7 @@ def distance_of_projection(queries: int, error: float) -> float:
 
 
 def distance_of_fit(residuals: Floats, error: float) -> float:
-    """Return D of `certain_share` for any estimate, however it was found: its own residuals, plus the errors.
+    """Return D of `certain_fraction` for any estimate, however it was found: its own residuals, plus the errors.
 
     >>> distance_of_fit(np.array([3.0, 4.0]), 0.0)
     5.0

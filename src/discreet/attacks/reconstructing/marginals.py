@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Ask, Floats, array_of, asked, named
-from discreet.attacks.reconstructing.certainty import certain_share, distance_of_fit, least_eigenvalue
-from discreet.attacks.reconstructing.linear_program import least_absolute, refuse_large
+from discreet.attacks.reconstructing.certainty import certain_fraction, distance_of_fit, least_eigenvalue
+from discreet.attacks.reconstructing.linear_program_attack import least_absolute, refuse_large
 from discreet.attacks.reconstructing.result import HALF, Owner, Reconstruction
 from discreet.attacks.reconstructing.subsets import Packed, SubsetQueries
 from discreet.display.result import told_by_name
@@ -31,7 +31,7 @@ _STILL = 1e-5
 
 
 @told_by_name
-class Fit(Enum):
+class FitDistance(Enum):
     """Which distance between counts is made least, over numbers in [0, 1]."""
 
     SQUARES = "least squares in the box"
@@ -40,7 +40,7 @@ class Fit(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Conjunctions(SubsetQueries):
-    """The counts that tables of so many ways hold: people with the bit 1 who have all of at most k public attributes.
+    """The counts that tables of `ways` ways hold: people with the bit 1 who have all of at most k public attributes.
 
     `attributes` has one row a person and one column an attribute, zeros and ones, all of it known to the attacker. The
     empty conjunction counts everybody with the bit 1. All tables of k attributes by the secret bit say neither more nor
@@ -112,23 +112,23 @@ def from_marginals(
     attributes: ArrayLike,
     *,
     ways: int = 2,
-    fit: Fit = Fit.SQUARES,
+    fit: FitDistance = FitDistance.SQUARES,
     error: Number | None = None,
     truth: ArrayLike | None = None,
     loss: PrivacyLoss | None = None,
-    share: Number = HALF,
+    frequency: Number = HALF,
 ) -> Reconstruction:
     """Take the counts of `Conjunctions`, find numbers in [0, 1] that fit them best, and round them to bits.
 
     Nobody need ask anything: these counts are what a table of k attributes by the secret one shows. `error` is the most
     by which a count is off, if that is known; it gives `floor` and does not change the guesses. `truth`, `loss` and
-    `share` are the owner's, as in `least_squares`.
+    `frequency` are the owner's, as in `least_squares`.
 
     Accuracy. If the errors of all counts together have the length |e| and the column found has residuals of length R,
         at most 4 (R + |e|)^2 / lambda bits are wrong, lambda being the least eigenvalue of A'A, the square of the least
         singular value of the row-product matrix A. The exact best fit in squares has at most 4 |e|^2 / lambda. `floor`
         is the share that is certain if each count is within `error`; there is none when people outnumber the counts.
-        Proof: the theorem of `certain_share`. The answers that any column x implies are within R of those given, and
+        Proof: the theorem of `certain_fraction`. The answers that any column x implies are within R of those given, and
         these within |e| of the true ones; for the best fit in squares they are the nearest point of a convex set that
         holds the true ones, and nearest points are no farther apart than what they are nearest to.
     Cost. Squares: one Cholesky factor of n people, and two triangular solutions a step. Absolute errors: a linear
@@ -147,14 +147,14 @@ def from_marginals(
     """
     started = time.perf_counter()
     design = Conjunctions(attributes, ways=ways)
-    owner = Owner.of(design.people, truth, loss, share)
+    owner = Owner.of(design.people, truth, loss, frequency)
     bound = None if error is None else float(nonnegative(error, name="error"))
-    if not isinstance(fit, Fit):
-        raise ParameterError("fit must be Fit.SQUARES or Fit.ABSOLUTE", parameter="fit")
-    if fit is Fit.ABSOLUTE:
+    if not isinstance(fit, FitDistance):
+        raise ParameterError("fit must be FitDistance.SQUARES or FitDistance.ABSOLUTE", parameter="fit")
+    if fit is FitDistance.ABSOLUTE:
         refuse_large(design)
     answers = design.checked(asked(ask, design))
-    if fit is Fit.SQUARES:
+    if fit is FitDistance.SQUARES:
         estimates = squares_in_the_box(design.gram(), design.transposed(answers))
     else:
         estimates = least_absolute(design.matrix().astype(np.float64), answers)
@@ -168,7 +168,7 @@ def _floor(design: Conjunctions, answers: Floats, estimates: Floats, error: floa
     if len(design) < design.people:
         return None
     distance = distance_of_fit(answers - design.times(estimates), error)
-    return certain_share(design.people, distance=distance, eigenvalue=least_eigenvalue(design.gram()))
+    return certain_fraction(design.people, distance=distance, eigenvalue=least_eigenvalue(design.gram()))
 
 
 def squares_in_the_box(gram: Floats, projected: Floats) -> Floats:

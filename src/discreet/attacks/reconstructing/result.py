@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Bits, Floats, secret_bits
-from discreet.attacks.ceiling import Flip, ceiling
+from discreet.attacks.ceilings import Flip, ceiling
 from discreet.attacks.results import explained, read_only
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.display.result import Row, percent, told_in_rows
@@ -115,10 +115,10 @@ class Owner:
     ceiling: Enclosure | None
 
     @classmethod
-    def of(cls, people: int, truth: ArrayLike | None, loss: PrivacyLoss | None, share: Number = HALF) -> Owner:
+    def of(cls, people: int, truth: ArrayLike | None, loss: PrivacyLoss | None, frequency: Number = HALF) -> Owner:
         """Check the truth, and turn a price into the ceiling for queries that count rows with the bit 1."""
         known = None if truth is None else secret_bits(truth, people, what="truth")
-        return cls(known, None if loss is None else ceiling(loss, flip=Flip.ONE_ROW, share=share))
+        return cls(known, None if loss is None else ceiling(loss, flip=Flip.ONE_ROW, frequency=frequency))
 
     def judge(
         self,

@@ -83,9 +83,9 @@ class Weighing(CountingQueries):
         return np.arange(self.people) % self.queries + 1
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[ParityQuestion, ...]:
         """The queries, in the order in which answers are expected."""
-        return tuple(Question(mask, self) for mask in range(1, self.queries + 1))
+        return tuple(ParityQuestion(mask, self) for mask in range(1, self.queries + 1))
 
     def __len__(self) -> int:
         return self.queries
@@ -95,7 +95,7 @@ class Weighing(CountingQueries):
         return np.array([question.counts(secret) for question in self.questions], dtype=np.int64)
 
     def texts(self, names: Mapping[str, str]) -> Iterator[str]:
-        """Return the queries as SQL; `names` are those of `Question.sql`: table, secret, block, place."""
+        """Return the queries as SQL; `names` are those of `ParityQuestion.sql`: table, secret, block, place."""
         table, secret, block, place = named(names, "table", "secret", "block", "place")
         for question in self.questions:
             yield question.sql(table=table, secret=secret, block=block, place=place)
@@ -142,10 +142,10 @@ class Weighing(CountingQueries):
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ParityQuestion:
     """One query of a design: per block, how many people with the bit 1 have a place of odd parity with the mask?
 
-    >>> question = Question(5, Weighing(people=70, queries=7))
+    >>> question = ParityQuestion(5, Weighing(people=70, queries=7))
     >>> print(question.sql(table="patients", secret="marker", block="practice", place="card"))
     SELECT practice AS block, COUNT(*) AS people FROM patients
     WHERE marker = 1 AND (((card >> 0) + (card >> 2)) & 1) = 1 GROUP BY practice
@@ -197,7 +197,7 @@ def expected_fraction(noise: IntegerNoise, *, queries: int) -> float:
     length = 1 << (2 * reach).bit_length()
     if length > _LONGEST:
         raise ParameterError(
-            "the sum of so much noise has too many values to go through; `recovered_share` takes it for normal",
+            "this noise has too many values to go through; use `recovered_fraction`, which takes it for normal",
             parameter="noise",
         )
     places = np.arange(length) - length // 2
@@ -232,7 +232,7 @@ def attack_queries(people: int, *, queries: int, table: str, secret: str, block:
     """Return the texts of the attack on a table with one row a person, and their decoder.
 
     `people` and the public columns are what the attacker knows. `block` numbers the blocks from 0 and `place` the
-    people of a block from 1 to `queries`; both may be expressions (see `Question.sql`).
+    people of a block from 1 to `queries`; both may be expressions (see `ParityQuestion.sql`).
 
     >>> attack = attack_queries(5040, queries=63, table="patients", secret="marker", block="practice", place="card")
     >>> attack

@@ -1,9 +1,9 @@
 """Tracing: whether a person was in the data, from what was published about it."""
 
-from discreet.attacks.tracing.membership import Membership, Statistic, area_ceiling, membership
+from discreet.attacks.tracing.membership_attack import Membership, TracingStatistic, area_ceiling, membership
 from discreet.attacks.tracing.publishing import PrivateFrequencies, Publish, Rounded, exactly, gaussian_mu
 from discreet.attacks.tracing.synthetic import (
-    Score,
+    MembershipScore,
     TableLinkage,
     TableMembership,
     advantage_ceiling,

@@ -23,12 +23,13 @@ _STEPS = 400  # of the false-alarm rate; the ceiling of an area is too high by a
 
 
 @told_by_name
-class Score(Enum):
+class MembershipScore(Enum):
     """How much a candidate looks like somebody in the table.
 
-    `ANSWERS`: the sum over queries of (a - p)(q - p)/(p(1 - p)), for the table's answers a, the population's shares p
-    and what is true of the candidate, q: a member pulls every answer a little to their own side. `NEAREST`: on how many
-    attributes the most similar row of the table agrees with the candidate: a table that copies people has them.
+    `ANSWERS`: the sum over queries of (a - p)(q - p)/(p(1 - p)), for the table's answers a, the population's
+    frequencies p and what is true of the candidate, q: a member pulls every answer a little to their own side.
+    `NEAREST`: on how many attributes the most similar row of the table agrees with the candidate: a table that copies
+    people has them.
     """
 
     ANSWERS = "answers"
@@ -44,7 +45,7 @@ class TableMembership:
     the guarantee was given, is one that no attack on any release with it exceeds in expectation.
     """
 
-    score: Score
+    score: MembershipScore
     members: Floats
     outsiders: Floats
     ceiling: float | None
@@ -168,7 +169,7 @@ def table_membership(
     *,
     population: Records,
     workload: Workload,
-    score: Score = Score.ANSWERS,
+    score: MembershipScore = MembershipScore.ANSWERS,
     guarantee: Guarantee | None = None,
 ) -> TableMembership:
     """Score people by how much they look like members of the private table behind a synthetic one.
@@ -187,11 +188,12 @@ def table_membership(
     records = table.records if isinstance(table, SyntheticTable) else table
     _same_domain(records, members, outsiders, population)
     highest = None if guarantee is None else area_ceiling_of(guarantee)
-    if score is Score.NEAREST:
+    if score is MembershipScore.NEAREST:
         found = [_nearest(people, records) for people in (members, outsiders)]
     else:
         weights = table.weights if isinstance(table, SyntheticTable) else None
-        found = _pulls(workload, workload.shares(records, weights), workload.shares(population), members, outsiders)
+        answers, known = workload.frequencies(records, weights), workload.frequencies(population)
+        found = _pulls(workload, answers, known, members, outsiders)
     return TableMembership(score, found[0], found[1], highest)
 
 
@@ -261,12 +263,12 @@ def _nearest(people: Records, records: Records) -> Floats:
     return found
 
 
-def _pulls(workload: Workload, answers: Floats, shares: Floats, *groups: Records) -> list[Floats]:
+def _pulls(workload: Workload, answers: Floats, known: Floats, *groups: Records) -> list[Floats]:
     """Return how far the answers are pulled towards each person, in units of what a person of the population pulls."""
-    spread = np.maximum(shares * (1 - shares), 1 / len(shares) ** 2)
-    pulls = (answers - shares) / spread
+    spread = np.maximum(known * (1 - known), 1 / len(known) ** 2)
+    pulls = (answers - known) / spread
     return [
-        np.array([float(pulls @ (workload.truths(one) - shares)) for one in people.codes.T], float) for people in groups
+        np.array([float(pulls @ (workload.truths(one) - known)) for one in people.codes.T], float) for people in groups
     ]
 
 
@@ -274,4 +276,4 @@ def _same_domain(*tables: Records) -> None:
     if any(one.domain != tables[0].domain for one in tables):
         raise InputError("all tables must be of one domain")
     if not all(len(one) for one in tables):
-        raise InputError("a table without rows has nobody in it")
+        raise InputError("the table must have at least one row")

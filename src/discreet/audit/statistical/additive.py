@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from discreet.audit.statistical.columns import BETWEEN, View
 from discreet.audit.statistical.outcomes import Codes, Floats
-from discreet.audit.statistical.scores import Score, Table
+from discreet.audit.statistical.scores import RunScore, TableScore
 
 _SHARED = (0.004, 0.04, 0.15, 0.32, 0.5, 0.68, 0.85, 0.96, 0.996)
 _FREE = (0.01, 0.1, 0.35, 0.65, 0.9, 0.99)
@@ -26,14 +26,14 @@ _SETTLED = 3e-2
 
 
 @dataclass(frozen=True)
-class Additive(Score):
+class AdditiveScore(RunScore):
     """The sum over columns of a piecewise linear function of the value, or of an entry for its special value."""
 
     differenced: bool
     knots: tuple[Floats, ...]
     heights: tuple[Floats, ...]
     kinds: Floats
-    tables: tuple[Table, ...]
+    tables: tuple[TableScore, ...]
     weights: Floats
 
     def __call__(self, view: View) -> Floats:
@@ -57,7 +57,7 @@ class Additive(Score):
 
 
 @dataclass(frozen=True)
-class Part:
+class RegressionPart:
     """One function of the regression: its knots, the special values it tells apart, and the columns that share it."""
 
     columns: tuple[int, ...]
@@ -95,19 +95,19 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Design:
+class RegressionDesign:
     """The regression: functions shared by the columns of a group, what single columns add, and tables of patterns."""
 
-    shared: tuple[Part, ...]
-    free: tuple[Part, ...]
-    tables: tuple[Table, ...]
+    shared: tuple[RegressionPart, ...]
+    free: tuple[RegressionPart, ...]
+    tables: tuple[TableScore, ...]
     differenced: bool
     width: int
 
     @classmethod
     def fitted(
-        cls, first: View, second: View, *, free: bool, tables: tuple[Table, ...] = (), differenced: bool = False
-    ) -> Design:
+        cls, first: View, second: View, *, free: bool, tables: tuple[TableScore, ...] = (), differenced: bool = False
+    ) -> RegressionDesign:
         """Place the knots at quantiles, with one ramp between the medians of the two inputs."""
         few = [view.part(0, _WARM) for view in (first, second)]
         sides = [(view.differences if differenced else view.numbers, view.kinds) for view in few]
@@ -129,7 +129,7 @@ class Design:
         shared, free = (sum(part.size for part in parts) for parts in (self.shared, self.free))
         return np.array([1e-3] + [_SHARED_RIDGE] * shared + [_FREE_RIDGE] * free + [_SHARED_RIDGE] * len(self.tables))
 
-    def score(self, theta: Floats) -> Additive:
+    def score(self, theta: Floats) -> AdditiveScore:
         """Fold the coefficients into one function a column."""
         knots: list[Floats] = [np.empty(0)] * self.width
         heights: list[Floats] = [np.empty(0)] * self.width
@@ -142,7 +142,7 @@ class Design:
                 kinds[column] += entries
                 if len(part.knots) > 1:
                     knots[column], heights[column] = _added(knots[column], heights[column], part.knots, rise)
-        return Additive(
+        return AdditiveScore(
             self.differenced,
             tuple(knots),
             tuple(heights),
@@ -152,7 +152,7 @@ class Design:
         )
 
 
-def _part(columns: tuple[int, ...], sides: list[tuple[Floats, Codes]], quantiles: tuple[float, ...]) -> Part:
+def _part(columns: tuple[int, ...], sides: list[tuple[Floats, Codes]], quantiles: tuple[float, ...]) -> RegressionPart:
     """Place knots at quantiles of both sides together and at the two medians, and list the special values."""
     places = list(columns)
     values = [one[:, places][kinds[:, places] == BETWEEN] for one, kinds in sides]
@@ -162,7 +162,7 @@ def _part(columns: tuple[int, ...], sides: list[tuple[Floats, Codes]], quantiles
     if min(len(one) for one in values) >= 2 * len(quantiles):
         medians = [float(np.median(one)) for one in values]
         knots = np.unique(np.concatenate([np.quantile(np.concatenate(values), quantiles), medians]))
-    return Part(columns, knots, tuple(int(kind) for kind in seen if kind != BETWEEN))
+    return RegressionPart(columns, knots, tuple(int(kind) for kind in seen if kind != BETWEEN))
 
 
 def _added(knots: Floats, heights: Floats, more: Floats, rise: Floats) -> tuple[Floats, Floats]:
@@ -173,7 +173,7 @@ def _added(knots: Floats, heights: Floats, more: Floats, rise: Floats) -> tuple[
     return places, np.interp(places, knots, heights) + np.interp(places, more, rise)
 
 
-def fitted_additive(design: Design, first: View, second: View) -> Iterator[Additive]:
+def fitted_additive(design: RegressionDesign, first: View, second: View) -> Iterator[AdditiveScore]:
     """Fit by penalized maximum likelihood, and yield the fit whole, with shared functions only, and thinned out."""
 
     def rows(limit: int) -> Iterator[tuple[NDArray[np.float32], float]]:

@@ -13,23 +13,23 @@ from typing import Any
 
 import numpy as np
 
-from discreet.audit.statistical.additive import Design, fitted_additive
+from discreet.audit.statistical.additive import RegressionDesign, fitted_additive
 from discreet.audit.statistical.columns import BETWEEN, Columns, View
 from discreet.audit.statistical.loss_bound import loss_at_least
 from discreet.audit.statistical.outcomes import Floats, Outcomes
 from discreet.audit.statistical.scores import (
-    Binned,
+    BinnedReading,
     Counted,
     FinestBit,
-    Mean,
+    MeanScore,
     Pattern,
     Reading,
-    Score,
-    Table,
-    Value,
+    RunScore,
+    TableScore,
+    ValueScore,
     edges_of,
 )
-from discreet.audit.statistical.targets import Aim, Target
+from discreet.audit.statistical.targets import CurvePoint, LearningAim
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 
 _SINGLE = 24
@@ -52,12 +52,12 @@ _STEPS = 12
 class Event:
     """A set of outcomes: those whose score is at least (or at most) a threshold, and the input that is to show it."""
 
-    score: Score
+    score: RunScore
     columns: Columns
     threshold: float
     above: bool
     swapped: bool  # whether the second input of the pair is the one that shows it more often
-    target: Target
+    target: CurvePoint
     expected: float  # a cautious estimate of the bound, as a loss or as a share of the guarantee
     chances: tuple[float, float]  # on the input that shows it and on the other, as estimated
     gain: float = 0.0
@@ -72,7 +72,13 @@ class Event:
 
 
 def learned(
-    first: Outcomes, second: Outcomes, inputs: tuple[Any, Any], aim: Aim, *, folds: int = _FOLDS, thorough: bool = True
+    first: Outcomes,
+    second: Outcomes,
+    inputs: tuple[Any, Any],
+    aim: LearningAim,
+    *,
+    folds: int = _FOLDS,
+    thorough: bool = True,
 ) -> list[Event]:
     """Return events to test, the most promising first.
 
@@ -81,7 +87,7 @@ def learned(
     """
     size = min(len(first), len(second))
     columns = Columns.fitted(first, second, inputs)
-    fits: list[list[Score]] = []
+    fits: list[list[RunScore]] = []
     held: list[list[tuple[Floats, Floats]]] = []
     for fold in range(folds):
         stop = (fold + 1) * size // folds
@@ -103,12 +109,12 @@ def learned(
     return [_moved(event, ranking, everything) for event, ranking in kept]
 
 
-def _combined(scores: tuple[Score, ...]) -> Score:
+def _combined(scores: tuple[RunScore, ...]) -> RunScore:
     """Return the mean of the fits of one kind of score, or the score itself where nothing was fitted."""
-    return scores[0] if len(scores) == 1 or not scores[0].learned else Mean(scores)
+    return scores[0] if len(scores) == 1 or not scores[0].learned else MeanScore(scores)
 
 
-def _ranked(scores: list[Score], held: list[Any], columns: Columns, aim: Aim) -> list[tuple[Event, Ranking]]:
+def _ranked(scores: list[RunScore], held: list[Any], columns: Columns, aim: LearningAim) -> list[tuple[Event, Ranking]]:
     """Choose a threshold for each score by runs that it was not fitted to, and return the best events."""
     rankings = [
         Ranking.of(score, *(np.concatenate(side) for side in zip(*parts, strict=True)))
@@ -129,7 +135,7 @@ def _ranked(scores: list[Score], held: list[Any], columns: Columns, aim: Aim) ->
     return [kept[0], hopeful, *kept[1:]] if hopeful else kept
 
 
-def _hopeful(best: Event, rankings: list[tuple[Score, Ranking]], aim: Aim) -> tuple[Event, Ranking] | None:
+def _hopeful(best: Event, rankings: list[tuple[RunScore, Ranking]], aim: LearningAim) -> tuple[Event, Ranking] | None:
     """Return an event that is rarer than the best one and may tell much more, as far as few counts can say."""
     beyond = float(np.log(best.chances[0] / best.chances[1])) if best.chances[1] > 0.0 else np.inf
     found: tuple[Event, Ranking] | None = None
@@ -144,7 +150,7 @@ def _hopeful(best: Event, rankings: list[tuple[Score, Ranking]], aim: Aim) -> tu
 
 def _moved(event: Event, ranking: Ranking, everything: tuple[View, View]) -> Event:
     """Put the threshold where the mean of the fits shows the event about as often as the single fits did."""
-    if not isinstance(event.score, Mean):
+    if not isinstance(event.score, MeanScore):
         return event
     pooled = np.sort(np.concatenate([event.score(side) for side in everything]))
     share = ranking.share(event.threshold, event.above)
@@ -153,7 +159,7 @@ def _moved(event: Event, ranking: Ranking, everything: tuple[View, View]) -> Eve
     return replace(event, threshold=float(values[int(np.argmin(np.abs(shares - share)))]))
 
 
-def candidates(first: View, second: View, *, thorough: bool) -> Iterator[Score]:
+def candidates(first: View, second: View, *, thorough: bool) -> Iterator[RunScore]:
     """Yield scores fitted to runs of both inputs."""
     columns, width = first.columns, first.numbers.shape[1]
     patterned = bool(first.outcomes.codes.shape[1]) or bool(np.any(first.kinds)) or bool(np.any(second.kinds))
@@ -161,38 +167,40 @@ def candidates(first: View, second: View, *, thorough: bool) -> Iterator[Score]:
     for column in range(min(width, _SINGLE)):
         if np.all(first.kinds[:, column] != BETWEEN) and np.all(second.kinds[:, column] != BETWEEN) and width > 1:
             continue
-        yield Value(column)
+        yield ValueScore(column)
         if thorough and column < 2 * _FEW_COLUMNS:
             yield FinestBit(column)
         if width <= _FEW_COLUMNS:
             for bins in _BINS:
                 edges = edges_of((first, second), column, bins)
-                yield Table.fitted(Binned(column, edges), first, second)
-    tables: list[Table] = []
+                yield TableScore.fitted(BinnedReading(column, edges), first, second)
+    tables: list[TableScore] = []
     if patterned:
         readings: list[Reading] = [Pattern(everything)]
         if any(len(group) > 1 for group in columns.groups):
             readings.append(Counted(columns.groups))
         for reading in readings:
-            yield Table.fitted(reading, first, second)
+            yield TableScore.fitted(reading, first, second)
         if len(columns.blocks) > 1:
             readings += [Pattern(block) for block in columns.blocks]
         half = len(first) // 2
         halves = [view.part(0, half) for view in (first, second)]
-        tables = [Table.fitted(reading, *halves) for reading in readings]
+        tables = [TableScore.fitted(reading, *halves) for reading in readings]
     if width >= 1:
         yield from _sums(first, second, tables)
 
 
-def _sums(first: View, second: View, tables: list[Table]) -> Iterator[Score]:
+def _sums(first: View, second: View, tables: list[TableScore]) -> Iterator[RunScore]:
     """Yield sums over columns: shared or free functions, of the numbers or of their differences, with tables."""
     between = bool(np.any(first.kinds == BETWEEN))
     for differenced in (False, True) if between and first.numbers.shape[1] > 1 else (False,):
-        yield from fitted_additive(Design.fitted(first, second, free=True, differenced=differenced), first, second)
+        yield from fitted_additive(
+            RegressionDesign.fitted(first, second, free=True, differenced=differenced), first, second
+        )
     if tables:
         half = len(first) // 2
         rest = first.part(half), second.part(half)
-        yield from fitted_additive(Design.fitted(*rest, free=True, tables=tuple(tables)), *rest)
+        yield from fitted_additive(RegressionDesign.fitted(*rest, free=True, tables=tuple(tables)), *rest)
 
 
 @dataclass(frozen=True)
@@ -212,7 +220,7 @@ class Ranking:
     gain: float = 0.0  # in held-out log-likelihood, over guessing
 
     @classmethod
-    def of(cls, score: Score, first: Floats, second: Floats) -> Ranking:
+    def of(cls, score: RunScore, first: Floats, second: Floats) -> Ranking:
         """Sort what a score made of the runs of both inputs."""
         ones, twos = np.sort(first), np.sort(second)
         if not score.calibrated:
@@ -233,7 +241,7 @@ class Ranking:
         return both if self.slope is not None else [*both, (True, True), (False, False)]
 
     def best(
-        self, above: bool, swapped: bool, target: Target, aim: Aim, *, shy: float
+        self, above: bool, swapped: bool, target: CurvePoint, aim: LearningAim, *, shy: float
     ) -> list[tuple[float, float, tuple[float, float]]]:
         """Return the threshold with the largest bound to be expected of the test, the bound, and both chances.
 
@@ -278,7 +286,7 @@ class Ranking:
         return max(_SHAPE, 1.0 / float(np.sqrt(2.0 * max(self.gain, 1.0))))
 
     def hopeful(
-        self, above: bool, swapped: bool, beyond: float, target: Target, aim: Aim
+        self, above: bool, swapped: bool, beyond: float, target: CurvePoint, aim: LearningAim
     ) -> tuple[float, float] | None:
         """Return the threshold of a rare event with the largest bound if it kept its frequencies, and that bound.
 

@@ -15,7 +15,7 @@ _MOST_PATTERNS = 5000
 _LOOKED_AT = 50_000
 
 
-class Score(ABC):
+class RunScore(ABC):
     """A number for each run: the larger, the more it looks like the first input and the less like the second."""
 
     @property
@@ -37,7 +37,7 @@ class Score(ABC):
         """Say what is scored."""
 
 
-class ReadOff(Score):
+class ReadOff(RunScore):
     """A score that is just a number of the output."""
 
     @property
@@ -52,7 +52,7 @@ class ReadOff(Score):
 
 
 @dataclass(frozen=True)
-class Value(ReadOff):
+class ValueScore(ReadOff):
     """One column as it is, or its difference from the column before."""
 
     column: int
@@ -83,10 +83,10 @@ class FinestBit(ReadOff):
 
 
 @dataclass(frozen=True)
-class Mean(Score):
+class MeanScore(RunScore):
     """The mean of scores of one kind that were fitted to different runs."""
 
-    parts: tuple[Score, ...]
+    parts: tuple[RunScore, ...]
 
     @property
     def calibrated(self) -> bool:
@@ -144,7 +144,7 @@ class Counted(Reading):
 
 
 @dataclass(frozen=True)
-class Binned(Reading):
+class BinnedReading(Reading):
     """The range between quantiles in which a column lies, or its special value."""
 
     column: int
@@ -160,7 +160,7 @@ class Binned(Reading):
 
 
 @dataclass(frozen=True)
-class Table(Score):
+class TableScore(RunScore):
     """A shrunken logarithm of the likelihood ratio for each code that was seen; 0 for others.
 
     The logarithm of a ratio of two counts has a variance of about the sum of their inverses. What the logarithms vary
@@ -175,10 +175,10 @@ class Table(Score):
     @property
     def calibrated(self) -> bool:
         """Ranges of one number are many and alike: the best of them owe too much to luck to be taken at their word."""
-        return not isinstance(self.reading, Binned)
+        return not isinstance(self.reading, BinnedReading)
 
     @classmethod
-    def fitted(cls, reading: Reading, first: View, second: View) -> Table:
+    def fitted(cls, reading: Reading, first: View, second: View) -> TableScore:
         """Count the codes of runs of both inputs."""
         codes = [reading(view) for view in (first, second)]
         known, totals = np.unique(np.concatenate(codes), return_counts=True)

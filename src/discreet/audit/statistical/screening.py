@@ -13,7 +13,8 @@ import numpy as np
 
 from discreet.audit.statistical.learning import learned
 from discreet.audit.statistical.outcomes import Encoder, Outcomes, collected, is_numeric, listed, run_once
-from discreet.audit.statistical.targets import Aim
+from discreet.audit.statistical.targets import LearningAim
+from discreet.display import Progress, silent
 
 Inputs = tuple[Any, Any]
 _CHUNK = 1 << 17
@@ -29,17 +30,17 @@ class BatchFailed(Exception):
 
 
 @dataclass
-class Runner:
-    """A mechanism that is run and counted: all at once where it can be, and with the share done told to `progress`."""
+class MechanismRunner:
+    """A mechanism that is run and counted: all at once where it can be, and the runs taken are told to `progress`."""
 
     mechanism: Callable[[Any], Any]
     total: int
-    progress: Callable[[float], None] | None = None
+    progress: Progress = silent
     one_by_one: bool = False
     taken: int = 0
 
     def draw(self, value: Any, draws: int) -> Any:
-        """Run so many times on one input."""
+        """Run `draws` times on one input."""
         runs = collected(self.mechanism, value, draws, one_by_one=self.one_by_one)
         if runs is None:
             raise BatchFailed
@@ -47,7 +48,7 @@ class Runner:
         return runs
 
     def both(self, values: Inputs, draws: int) -> Iterator[tuple[int, Any]]:
-        """Run so many times on each of two inputs, and yield the runs in parts, each with the place of its input.
+        """Run `draws` times on each of two inputs, and yield the runs in parts, each with the place of its input.
 
         Single runs take turns in a mixed order: what a mechanism remembers of earlier runs, such as a budget that ran
         out, then meets both inputs alike and is not taken for what it tells about them.
@@ -71,10 +72,9 @@ class Runner:
         return outputs
 
     def _took(self, draws: int) -> None:
-        """Count runs, and tell the share done."""
+        """Count runs, and tell how many were taken of all."""
         self.taken += draws
-        if self.progress is not None:
-            self.progress(min(self.taken / self.total, 1.0))
+        self.progress(min(self.taken, self.total), self.total)
 
 
 @dataclass
@@ -85,8 +85,8 @@ class Entrant:
     parts: list[Any] = field(default_factory=list)
     runs: int = 0
 
-    def extend(self, runner: Runner, total: int) -> None:
-        """Run until there are so many."""
+    def extend(self, runner: MechanismRunner, total: int) -> None:
+        """Run until there are `total` runs."""
         while self.runs < total:
             draws = min(total - self.runs, _CHUNK)
             self.parts.append(runner.draw(self.value, draws))
@@ -102,14 +102,14 @@ class Entrant:
 
 
 @dataclass
-class Race:
+class PairRace:
     """Pairs of neighbors in a race for the largest bound that an event learned from few runs lets expect."""
 
     pairs: list[tuple[Entrant, Entrant]]
-    aim: Aim
+    aim: LearningAim
 
     @classmethod
-    def between(cls, neighbors: Sequence[Inputs], aim: Aim) -> Race:
+    def between(cls, neighbors: Sequence[Inputs], aim: LearningAim) -> PairRace:
         """Enter the pairs; inputs that are equal are run once for all their pairs."""
         entrants: dict[Any, Entrant] = {}
         pairs = []
@@ -117,7 +117,7 @@ class Race:
             pairs.append(tuple(entrants.setdefault(_key(value), Entrant(value)) for value in both))
         return cls([(pair[0], pair[1]) for pair in pairs], aim)
 
-    def run(self, runner: Runner, budget: int) -> tuple[Entrant, Entrant]:
+    def run(self, runner: MechanismRunner, budget: int) -> tuple[Entrant, Entrant]:
         """Let pairs drop out that are certainly behind until one is left, or all is spent."""
         entrants = len({id(one) for pair in self.pairs for one in pair})
         size = max(budget // (_ROUNDS * entrants), min(_LEAST, budget // entrants), 8)

@@ -23,9 +23,10 @@ import numpy.typing as npt
 from discreet.audit.statistical.learning import Event, learned
 from discreet.audit.statistical.loss_bound import allowed_error, largest_bound, loss_at_least
 from discreet.audit.statistical.outcomes import Encoder, Outcomes
-from discreet.audit.statistical.screening import BatchFailed, Entrant, Race, Runner, encoded
-from discreet.audit.statistical.targets import Aim, targets_of
+from discreet.audit.statistical.screening import BatchFailed, Entrant, MechanismRunner, PairRace, encoded
+from discreet.audit.statistical.targets import LearningAim, targets_of
 from discreet.audit.verdict import Level, Outcome, Until, Verdict, Witness
+from discreet.display import Progress, silent
 from discreet.errors import ParameterError
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.privacy import ApproxDP, Guarantee, PureDP
@@ -54,7 +55,7 @@ def audit_statistical(
     confidence: float = 0.95,
     suite: int = 1,
     until: Until = Until.SPENT,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Verdict:
     """Run the mechanism `draws` times in all and bound its loss from below; see the module for how."""
     pairs = list(neighbors)
@@ -67,7 +68,9 @@ def audit_statistical(
         )
     one_by_one = False
     while True:
-        trial = _Trial(Runner(mechanism, draws, progress, one_by_one=one_by_one), guarantee, pairs, rest)
+        trial = _Trial(
+            MechanismRunner(mechanism, draws, progress or silent, one_by_one=one_by_one), guarantee, pairs, rest
+        )
         try:
             return trial.verdict(until, confidence)
         except BatchFailed:
@@ -78,7 +81,7 @@ def audit_statistical(
 class _Trial:
     """One audit from the first run to the last."""
 
-    runner: Runner
+    runner: MechanismRunner
     guarantee: Guarantee
     neighbors: list[tuple[Any, Any]]
     rest: float
@@ -107,16 +110,16 @@ class _Trial:
             cap=ceiling,
         )
 
-    def _learned(self) -> tuple[tuple[Entrant, Entrant], Encoder, list[Event], Aim]:
+    def _learned(self) -> tuple[tuple[Entrant, Entrant], Encoder, list[Event], LearningAim]:
         """Find the most telling pair and events on it, and say what is left to test them."""
         draws = self.runner.total
-        aim = Aim(
+        aim = LearningAim(
             targets_of(self.guarantee),
             test=int(draws * (1.0 - _SCREENED - _TRAINED) / 2),
             rest=self.rest,
             shares=not isinstance(self.guarantee, PureDP | ApproxDP),
         )
-        pair = Race.between(self.neighbors, aim).run(self.runner, int(_SCREENED * draws))
+        pair = PairRace.between(self.neighbors, aim).run(self.runner, int(_SCREENED * draws))
         for one in pair:
             one.extend(self.runner, max(int(_TRAINED * draws / 2), _FEWEST // 4))
         encoder, (first, second) = encoded(*pair)
@@ -149,10 +152,10 @@ def _chosen(events: list[Event], runs: tuple[Outcomes, Outcomes]) -> list[Event]
 class _Test:
     """Fresh runs on the pair that was chosen, and what they say about events that were chosen without them."""
 
-    runner: Runner
+    runner: MechanismRunner
     encoder: Encoder
     pair: tuple[Entrant, Entrant]
-    aim: Aim
+    aim: LearningAim
 
     def counted(self, events: list[Event]) -> tuple[float, Event]:
         """Count in all runs and return the largest bound, those of all events holding together."""
@@ -166,7 +169,7 @@ class _Test:
         return bounds[best], events[best]
 
     def _bound(self, event: Event, counts: list[int], events: int) -> float:
-        """Return the bound of one of so many events, in the guarantee's terms."""
+        """Return the bound of one of `events` events, in the guarantee's terms."""
         seen, other = counts[::-1] if event.swapped else counts
         runs, rest = self.aim.test, self.aim.rest / events
         loss = float(loss_at_least(seen, runs, other, runs, delta=event.target.delta, rest=rest))
@@ -176,13 +179,13 @@ class _Test:
         """Bet on pairs of runs until the guarantee is refuted, cannot be refuted any more, or the runs are spent."""
         epsilon, delta, enough = event.target.epsilon, event.target.delta, math.log(1.0 / self.aim.rest)
         one, two = self.pair[::-1] if event.swapped else self.pair
-        tally, look, refuted = Tally(), 0, False
+        tally, look, refuted = EventTally(), 0, False
         while tally.pairs < self.aim.test and not refuted:
             look += 1
             more = min(max(_FIRST_LOOK, tally.pairs // 4), self.aim.test - tally.pairs, _CHUNK)
             fresh = self.runner.both((one.value, two.value), more)
             shown, other = (event.shown(self.encoder.encode(runs)) for _, runs in fresh)
-            tally = tally + Tally.of(shown, other)
+            tally = tally + EventTally.of(shown, other)
             refuted = log_wealth(tally, epsilon, delta) >= enough
             if hopeless(tally, epsilon, delta, self.aim.rest, left=self.aim.test - tally.pairs, look=look):
                 break
@@ -204,7 +207,7 @@ def _shown(value: Any) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Tally:
+class EventTally:
     """How often an event was shown by both runs of a pair, by the first only, by the second only, and by neither."""
 
     both: int = 0
@@ -212,8 +215,8 @@ class Tally:
     second: int = 0
     neither: int = 0
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(*map(add, astuple(self), astuple(other)))
+    def __add__(self, other: EventTally) -> EventTally:
+        return EventTally(*map(add, astuple(self), astuple(other)))
 
     @property
     def pairs(self) -> int:
@@ -221,13 +224,13 @@ class Tally:
         return self.both + self.first + self.second + self.neither
 
     @classmethod
-    def of(cls, shown: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> Tally:
+    def of(cls, shown: npt.NDArray[np.bool_], other: npt.NDArray[np.bool_]) -> EventTally:
         """Count pairs of runs, one on each input."""
         counts = np.bincount(2 * shown.astype(np.int64) + other.astype(np.int64), minlength=4)
         return cls(int(counts[3]), int(counts[2]), int(counts[1]), int(counts[0]))
 
 
-def log_wealth(tally: Tally, epsilon: float, delta: float) -> float:
+def log_wealth(tally: EventTally, epsilon: float, delta: float) -> float:
     """Return the logarithm of what a capital of 1 has become by betting against P(S) <= e^epsilon Q(S) + delta.
 
     Each pair of runs, X = 1 if the run on the first input shows S and Y = 1 if the run on the second does, multiplies a
@@ -243,15 +246,15 @@ def log_wealth(tally: Tally, epsilon: float, delta: float) -> float:
         1 reaches 1 / alpha at any time with probability at most alpha.
     Reference. Ville 1939; Waudby-Smith, Ramdas 2024 for means of bounded numbers.
 
-    >>> log_wealth(Tally(), 0.5, 0.0)
+    >>> log_wealth(EventTally(), 0.5, 0.0)
     0.0
-    >>> math.exp(log_wealth(Tally(first=200, second=50, neither=750), 0.5, 0.0)) > 1e6
+    >>> math.exp(log_wealth(EventTally(first=200, second=50, neither=750), 0.5, 0.0)) > 1e6
     True
     """
     return float(log_wealths(tally, np.array([epsilon]), delta)[0])
 
 
-def log_wealths(tally: Tally, epsilons: Floats, delta: float) -> Floats:
+def log_wealths(tally: EventTally, epsilons: Floats, delta: float) -> Floats:
     """Return the logarithm of the wealth against each of several claims."""
     factor = np.exp(np.minimum(epsilons, _LARGEST))[:, None]
     stakes = _STAKES[None, :] / (factor + delta)
@@ -271,15 +274,14 @@ def log_wealths(tally: Tally, epsilons: Floats, delta: float) -> Floats:
         return np.asarray((steady + np.log(np.mean(np.exp(total - steady), axis=1, keepdims=True)))[:, 0])
 
 
-def loss_refuted(tally: Tally, delta: float, rest: float, *, reach: float, points: int = 400) -> float:
+def loss_refuted(tally: EventTally, delta: float, rest: float, *, reach: float, points: int = 400) -> float:
     """Return a lower bound on the loss that holds with probability at least 1 - rest at any stopping time.
 
     Each epsilon of a fixed grid up to `reach` is bet against; the bound is the largest below which all are refuted.
 
     Accuracy. Let e be the least epsilon for which the guarantee holds for S, and g the first point of the grid that is
         at least e. If the bound exceeds e then g was refuted, though the guarantee holds at g; that happens with
-        probability
-        at most rest.
+        probability at most rest.
     """
     grid = np.linspace(0.0, reach, points)
     refuted = log_wealths(tally, grid, delta) >= math.log(1.0 / rest)
@@ -287,7 +289,7 @@ def loss_refuted(tally: Tally, delta: float, rest: float, *, reach: float, point
     return float(grid[firsts - 1]) if firsts else 0.0
 
 
-def hopeless(tally: Tally, epsilon: float, delta: float, rest: float, *, left: int, look: int) -> bool:
+def hopeless(tally: EventTally, epsilon: float, delta: float, rest: float, *, left: int, look: int) -> bool:
     """Say whether the pairs that are left can hardly refute the guarantee; stopping then can cause no false alarm.
 
     The chances of S are bounded by what was seen (at a level that makes all looks together hold), and the wealth is let

@@ -10,10 +10,10 @@ from typing import Any, TypedDict, Unpack, cast
 import click
 from click.core import ParameterSource
 
-from discreet.cli.account.bill import bill, machine
-from discreet.cli.account.plan import FAMILIES, Family, Plan, sampling
+from discreet.cli.account.facts import AccountQuestion, CertifiedLoss, certify
+from discreet.cli.account.plan import FAMILIES, Family, ReleasePlan, sampling
 from discreet.cli.account.plot import CAPTION, price_plot
-from discreet.cli.account.price import Price, Question, price
+from discreet.cli.account.wording import bill, machine
 from discreet.cli.console import Refusal, chapter_html, readable_console, refusing, say_json, say_written, show, spinner
 from discreet.cli.options import DRAWINGS, FILE, Decorator, decorated, json_option, number_option, read_number
 from discreet.cli.program import SETTINGS
@@ -38,7 +38,7 @@ _HELP = {
 _numeric = partial(number_option, reader=read_number)
 
 
-class Asked(TypedDict):
+class AccountOptions(TypedDict):
     """The options that every form of the command shares."""
 
     delta: Number | None
@@ -67,7 +67,7 @@ def _questions(*epsilon_names: str) -> list[Decorator]:
 @click.option("--records", type=FILE, help="Price the releases of a file of records (see --save of the commands).")
 @decorated(_questions("--epsilon"))
 @click.pass_context
-def account(context: click.Context, records: Path | None, **asked: Unpack[Asked]) -> None:
+def account(context: click.Context, records: Path | None, **asked: Unpack[AccountOptions]) -> None:
     """Say what a plan of releases costs: the certified epsilon at a delta, odds, a test, and other theorems.
 
     Name what is released and how often, for example
@@ -94,9 +94,9 @@ def _command(name: str, family: Family) -> click.Command:
     def run(rate: Number | None, steps: Number, calibrate: Number | None, **options: Any) -> None:
         stated = {word: options.pop(word.replace("-", "_")) for word in family.options}
         how, fixed, relation = (options.pop(word) for word in ("sampler", "fixed_size", "relation"))
-        asked = cast("Asked", options)
+        asked = cast("AccountOptions", options)
         with refusing():
-            plan = Plan(
+            plan = ReleasePlan(
                 family,
                 {word: value for word, value in stated.items() if value is not None},
                 sampling(rate, _sampler(how, fixed=fixed), relation),
@@ -147,24 +147,24 @@ def _sampler(name: str | None, *, fixed: bool) -> str | None:
     return "fixed-size" if fixed else name
 
 
-def _calibrated(plan: Plan, epsilon: Number, asked: Asked) -> Plan:
+def _calibrated(plan: ReleasePlan, epsilon: Number, asked: AccountOptions) -> ReleasePlan:
     """Find the noise for a target, which needs a delta and leaves nothing else to ask."""
     if asked["delta"] is None or asked["at_epsilon"] is not None:
         raise MissingParameter("--calibrate EPSILON needs --delta, and no --at-epsilon", parameter="delta")
     return plan.calibrated(epsilon, asked["delta"])
 
 
-def _answer(records: Sequence[ReleaseRecord], asked: Asked, *, unit_stated: bool, found: str = "") -> None:
+def _answer(records: Sequence[ReleaseRecord], asked: AccountOptions, *, unit_stated: bool, found: str = "") -> None:
     """Price the records, print the answer and write the files asked for."""
     console = readable_console()
-    question = Question(asked["delta"], asked["at_epsilon"])
+    question = AccountQuestion(asked["delta"], asked["at_epsilon"])
     if asked["save"] is not None and not unit_stated:
         raise MissingParameter(
-            "--save writes records, and a record needs --unit: --unit patient, say", parameter="unit"
+            "--save writes records, and a record needs --unit, for example --unit patient", parameter="unit"
         )
     _check_suffix(asked["plot"])
     with spinner(console, "Pricing"):
-        answer = price(records, question)
+        answer = certify(records, question)
         written = _files(answer, asked, unit_stated=unit_stated)
     if asked["as_json"]:
         say_json(machine(answer))
@@ -176,7 +176,7 @@ def _answer(records: Sequence[ReleaseRecord], asked: Asked, *, unit_stated: bool
         say_written(console, path)
 
 
-def _files(answer: Price, asked: Asked, *, unit_stated: bool) -> list[Path]:
+def _files(answer: CertifiedLoss, asked: AccountOptions, *, unit_stated: bool) -> list[Path]:
     """Write what was asked for; return the paths."""
     written = []
     drawing = price_plot(answer) if asked["plot"] is not None or asked["html"] is not None else None

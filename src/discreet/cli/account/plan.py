@@ -9,7 +9,7 @@ from discreet.display import Rounding, format_number
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation, ReleaseRecord, Sampler, calibrate
-from discreet.privacy.records import Kind
+from discreet.privacy.records import ReleaseKind
 
 UNNAMED = "person"
 _RELATIONS = {"add-remove": Relation.ADD_REMOVE, "change-one": Relation.CHANGE_ONE}
@@ -23,7 +23,7 @@ class Family:
     falls with it (an epsilon) where `inverse`.
     """
 
-    kind: Kind
+    kind: ReleaseKind
     words: str
     noise: str
     options: Mapping[str, str]
@@ -38,52 +38,54 @@ class Family:
 
 FAMILIES: Mapping[str, Family] = {
     "gaussian": Family(
-        Kind.GAUSSIAN, "Gaussian noise", "scale",
-        {"scale": "sigma", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
+        ReleaseKind.GAUSSIAN, "Gaussian noise", "scale",
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "laplace": Family(
-        Kind.LAPLACE, "Laplace noise", "scale",
+        ReleaseKind.LAPLACE, "Laplace noise", "scale",
         {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "discrete-gaussian": Family(
-        Kind.DISCRETE_GAUSSIAN, "integer Gaussian noise", "scale",
-        {"scale": "sigma", "sensitivity": "shift"}, defaults={"sensitivity": 1},
+        ReleaseKind.DISCRETE_GAUSSIAN, "integer Gaussian noise", "scale",
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "discrete-laplace": Family(
-        Kind.DISCRETE_LAPLACE, "integer Laplace noise", "scale",
-        {"scale": "scale", "sensitivity": "shift"}, defaults={"sensitivity": 1},
+        ReleaseKind.DISCRETE_LAPLACE, "integer Laplace noise", "scale",
+        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
     ),
     "randomized-response": Family(
-        Kind.RANDOMIZED_RESPONSE, "randomized response", "epsilon",
+        ReleaseKind.RANDOMIZED_RESPONSE, "randomized response", "epsilon",
         {"epsilon": "epsilon", "categories": "categories"}, inverse=True, defaults={"categories": 2},
     ),
     "exponential": Family(
-        Kind.BOUNDED_RANGE, "a choice by the exponential mechanism", "epsilon", {"epsilon": "epsilon"}, inverse=True
+        ReleaseKind.BOUNDED_RANGE, "a choice by the exponential mechanism", "epsilon",
+        {"epsilon": "epsilon"}, inverse=True,
     ),
     "above-threshold": Family(
-        Kind.ABOVE_THRESHOLD, "a watch by AboveThreshold", "epsilon", {"epsilon": "epsilon"}, inverse=True
+        ReleaseKind.ABOVE_THRESHOLD, "a watch by AboveThreshold", "epsilon", {"epsilon": "epsilon"}, inverse=True
     ),
     "pure": Family(
-        Kind.PURE, "a release that is epsilon-differentially private", "epsilon", {"epsilon": "epsilon"}, inverse=True
+        ReleaseKind.PURE, "a release that is epsilon-differentially private", "epsilon",
+        {"epsilon": "epsilon"}, inverse=True,
     ),
     "approx": Family(
-        Kind.APPROX, "a release that is (epsilon, delta)-differentially private", "epsilon",
+        ReleaseKind.APPROX, "a release that is (epsilon, delta)-differentially private", "epsilon",
         {"epsilon": "epsilon", "each-delta": "delta"}, inverse=True,
     ),
     "zcdp": Family(
-        Kind.ZCDP, "a release that is rho-zCDP", "rho",
+        ReleaseKind.ZCDP, "a release that is rho-zCDP", "rho",
         {"rho": "rho", "each-delta": "delta"}, inverse=True, defaults={"each-delta": 0},
     ),
     "renyi": Family(
-        Kind.RENYI, "a release with a Renyi guarantee of one order", "epsilon",
+        ReleaseKind.RENYI, "a release with a Renyi guarantee of one order", "epsilon",
         {"alpha": "alpha", "epsilon": "epsilon"}, inverse=True,
     ),
-    "gdp": Family(Kind.GAUSSIAN_DP, "a release that is mu-Gaussian private", "mu", {"mu": "mu"}, inverse=True),
+    "gdp": Family(ReleaseKind.GAUSSIAN_DP, "a release that is mu-Gaussian private", "mu", {"mu": "mu"}, inverse=True),
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
-class Sampling:
+class SampledRows:
     """Which rows each release is run on, and for which neighbors the price is asked."""
 
     sampler: Sampler = Sampler.EVERYONE
@@ -91,13 +93,13 @@ class Sampling:
     relation: Relation = Relation.UNSTATED
 
 
-def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> Sampling:
+def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> SampledRows:
     """Return the sampling that the options state; a rate alone means Poisson, and each sampler implies its relation."""
     stated = None if relation is None else _RELATIONS[relation]
     if rate is None:
         if sampler is not None:
-            raise MissingParameter(f"a {sampler} sample needs its rate: --rate 0.01, say", parameter="rate")
-        return Sampling(relation=stated or Relation.UNSTATED)
+            raise MissingParameter(f"a {sampler} sample needs its rate, for example --rate 0.01", parameter="rate")
+        return SampledRows(relation=stated or Relation.UNSTATED)
     how = Sampler.named((sampler or "poisson").replace("-", " "))
     needed = Relation.CHANGE_ONE if how is Sampler.FIXED_SIZE else Relation.ADD_REMOVE
     if stated not in (None, needed):
@@ -106,16 +108,16 @@ def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> 
             "write --rate with --sampler poisson --relation add-remove, or with --fixed-size --relation change-one",
             parameter="relation",
         )
-    return Sampling(how, rate, needed)
+    return SampledRows(how, rate, needed)
 
 
 @dataclass(frozen=True)
-class Plan:
+class ReleasePlan:
     """Some releases of one family with the same parameters, in the words of the command line; the unit may be open."""
 
     family: Family
     stated: Mapping[str, Number]
-    rows: Sampling
+    rows: SampledRows
     count: int
     unit: str | None
 
@@ -138,7 +140,7 @@ class Plan:
             sampler=self.rows.sampler, rate=self.rows.rate, count=self.count, **named,
         )  # fmt: skip
 
-    def calibrated(self, epsilon: Number, delta: Number) -> Plan:
+    def calibrated(self, epsilon: Number, delta: Number) -> ReleasePlan:
         """Return the plan with the least noise that is certified to meet a target."""
         if self.family.noise in self.stated:
             raise ConflictingParameters(
@@ -155,6 +157,6 @@ class Plan:
         value = format_number(self.stated[self.family.noise], digits=9, rounding=rounding).replace(",", "")
         return f"--{self.family.noise} {value}"
 
-    def _with(self, noise: float) -> Plan:
+    def _with(self, noise: float) -> ReleasePlan:
         value = 1 / noise if self.family.inverse else noise
         return replace(self, stated={**self.stated, self.family.noise: value})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from discreet._optional import optional
-from discreet.cli.account.price import Price, curve, misses_from
+from discreet.cli.account.facts import CertifiedLoss, curve, misses_from
 from discreet.display import Rounding, format_number
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
 from discreet.privacy import DeltaCurve
@@ -27,7 +27,7 @@ CAPTION = (
 )
 
 
-def price_plot(price: Price) -> Plot:
+def price_plot(price: CertifiedLoss) -> Plot:
     """Draw both curves of a price; needs the extra `plot`."""
     releases = price.loss.releases
     title = f"The price of {releases:,} release{'s'[: releases != 1]}"
@@ -55,7 +55,7 @@ def _beside(figure: Figure, place: object) -> Axes:
     return drawn
 
 
-def _draw_deltas(drawn: Axes, deltas: DeltaCurve, price: Price) -> None:
+def _draw_deltas(drawn: Axes, deltas: DeltaCurve, price: CertifiedLoss) -> None:
     """Draw the band on a logarithmic axis, and the answer in it."""
     seen = deltas.upper > 0
     epsilons, upper = deltas.epsilon[seen], deltas.upper[seen]
@@ -77,7 +77,7 @@ def _draw_deltas(drawn: Axes, deltas: DeltaCurve, price: Price) -> None:
         _mark(drawn, price)
 
 
-def _mark(drawn: Axes, price: Price) -> None:
+def _mark(drawn: Axes, price: CertifiedLoss) -> None:
     """Mark the answer; the curve falls, so there is room for words above it to the right."""
     drawn.plot([price.epsilon], [price.delta], "o", color=ORANGE, markersize=8, zorder=5, clip_on=False)
     drawn.set_xlim(right=max(drawn.get_xlim()[1], 1.5 * price.epsilon))

@@ -99,20 +99,20 @@ def to_csv(answer: Answer, confidence: float) -> str:
 
 @options.command()
 @query_options
-@options.stated("--rows", click.IntRange(min=1), 10_000, "Made-up rows.")
+@options.stated("--size", click.IntRange(min=1), 10_000, "Number of made-up rows.")
 @options.json_option()
 def rehearse(
     sql: str | None, file: Path | None, policy: Path, analyst: str | None, confidence: float, **asked: Any
 ) -> None:
     """Run a query on made-up rows of the same schema. No private row is read and nothing is spent."""
-    as_json, rows = asked.pop("as_json"), asked.pop("rows")
+    as_json, size = asked.pop("as_json"), asked.pop("size")
     with answering():
         text = query_text(sql, file)
         with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Rehearsing"):
-            answer = session.rehearse(text, rows=rows, **prices(asked))
+            answer = session.rehearse(text, size=size, **prices(asked))
         if as_json:
             click.echo(to_json(answer, confidence))
             return
         console = readable_console()
-        say(console, f"A rehearsal on {rows:,} made-up rows: the values mean nothing, the shape and the noise do.")
+        say(console, f"A rehearsal on {size:,} made-up rows: the values mean nothing, the shape and the noise do.")
         show_answer(console, answer, confidence)

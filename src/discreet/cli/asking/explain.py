@@ -47,8 +47,8 @@ def explain(
 
 
 def facts(explained: Explanation) -> list[tuple[str, str]]:
-    """Return what is known before, with the price in words."""
-    return [("price", in_words(explained.guarantee)), *explained.facts()[1:]]
+    """Return what is known before, with the cost in words."""
+    return [("cost", in_words(explained.guarantee)), *explained.facts()[1:]]
 
 
 def split(explained: Explanation) -> tuple[Table, list[tuple[str, str]]]:
@@ -61,6 +61,6 @@ def split(explained: Explanation) -> tuple[Table, list[tuple[str, str]]]:
 
 def machine(explained: Explanation) -> dict[str, Any]:
     """Return plain values, none of them infinite."""
-    found = {**explained.to_dict(), "price": plain(explained.guarantee), "confidence": explained.confidence}
+    found = {**explained.to_dict(), "cost": plain(explained.guarantee), "confidence": explained.confidence}
     found["aggregates"] = [{name: finite(value) for name, value in row.items()} for row in found["aggregates"]]
     return found

@@ -8,28 +8,23 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypedDict, cast
+from typing import Any, cast
 
 import click
 
 from discreet._optional import optional
 from discreet.cli.console import Refusal, readable_console, spinner
 from discreet.cli.options import FILE, analyst_option, decorated, number_option, policy_option, stated
-from discreet.laws.number import Number
+from discreet.privacy import PriceOptions
 from discreet.query import Policy, Session, read_policy
 
 _MOST_BYTES = 1_000_000
 
 
-class Price(TypedDict):
-    """The price of a query, as the session takes it."""
+class AskedPrice(PriceOptions):
+    """The price of a query, and for how many rows a group an error is to hold, as the session takes them."""
 
-    epsilon: Number | None
-    delta: Number | None
-    rho: Number | None
-    share: Number | None
-    error: Number | None
-    people: int | None
+    rows_expected: int | None
 
 
 # the options of a priced query, in the order in which help lists them
@@ -46,7 +41,7 @@ query_options = decorated(
         number_option("--rho", words="Price: rho of this answer, under a zCDP budget."),
         number_option("--share", words="Price: a part of the budget, such as 0.05."),
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
-        click.option("--people", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
+        click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
         stated("--confidence", click.FloatRange(0, 1, min_open=True, max_open=True), 0.95, "Of the intervals."),
     ]
 )
@@ -87,10 +82,10 @@ def _argument(sql: str) -> str:
     return _in_utf8(data, "the query")
 
 
-def prices(asked: dict[str, Any]) -> Price:
+def prices(asked: dict[str, Any]) -> AskedPrice:
     """Take the options that state a price out of all options."""
-    names = ("epsilon", "delta", "rho", "share", "error", "people")
-    return cast("Price", {name: asked.pop(name) for name in names})
+    names = ("epsilon", "delta", "rho", "share", "error", "rows_expected")
+    return cast("AskedPrice", {name: asked.pop(name) for name in names})
 
 
 def who(policy: Policy, analyst: str | None) -> str:

@@ -23,10 +23,10 @@ from discreet.cli.console import (
     say_table,
     say_written,
 )
-from discreet.display import Table
+from discreet.display import Progress, Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
-from discreet.query.policy import LARGEST_SIZE, Source
+from discreet.query.policy import MOST_PEOPLE, Source
 from discreet.synthesis import (
     SyntheticRelease,
     SyntheticTable,
@@ -37,7 +37,6 @@ from discreet.synthesis import (
     marginals,
     predict,
 )
-from discreet.synthesis.base import Progress
 from discreet.synthesis.methods import METHODS, spelled
 from discreet.synthesis.sessions import BINS, Prepared, exact, plan_lines, released_with
 from discreet.synthesis.sessions import plain as plan_values
@@ -61,12 +60,15 @@ class MethodName(click.Choice[str]):
 @options.policy_option()
 @options.analyst_option()
 @click.option("--column", "columns", multiple=True, help="A column to take; several times. All if left out.")
-@options.stated(
-    "--bins", click.IntRange(min=1), BINS, "Of a number with a range: so many bins at most, of equal width."
-)
-@click.option("--marginals", type=click.IntRange(min=1), help="Ask for every cell of all marginals of so many columns.")
+@options.stated("--bins", click.IntRange(min=1), BINS, "The most bins, of equal width, for a number with a range.")
 @click.option(
-    "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about so many attributes each (3)."
+    "--marginals", type=click.IntRange(min=1), help="Ask for all cells of the marginals of this many columns."
+)
+@click.option(
+    "--marginals", type=click.IntRange(min=1), help="Ask for every cell of the marginals of this many columns."
+)
+@click.option(
+    "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about this many attributes each (3)."
 )
 @click.option("--queries", type=click.IntRange(min=1), help=f"How many random questions ({_QUERIES:,}).")
 @options.stated("--seed", click.IntRange(min=0), 1, "Of the random questions; public.")
@@ -77,8 +79,8 @@ class MethodName(click.Choice[str]):
 @options.number_option("--delta", words="Beside --epsilon: the delta of this release, far below one in the people.")
 @options.number_option("--rho", words="Price: rho of this release, under a zCDP budget.")
 @options.number_option("--share", words="Price: a part of the budget, such as 0.5.")
-@click.option("--size", type=click.IntRange(1, LARGEST_SIZE), help="About how many records; public, never counted.")
-@click.option("--rows", type=click.IntRange(1, _MOST_ROWS), help="Write so many rows, and no column of weights.")
+@click.option("--people", type=click.IntRange(1, MOST_PEOPLE), help="About how many records; public, never counted.")
+@click.option("--size", type=click.IntRange(1, _MOST_ROWS), help="Write this many rows, without a column of weights.")
 @click.option("--out", type=options.FILE, help="Where to write the synthetic table: .csv or .parquet.")
 @click.option(
     "--transcript",
@@ -90,9 +92,9 @@ class MethodName(click.Choice[str]):
 def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> None:
     """Make a synthetic table of TABLE. The price is charged first, and the same request again is free.
 
-    For example: discreet synthesize visits --epsilon 1 --size 10000 --out synthetic.csv
+    For example: discreet synthesize visits --epsilon 1 --people 10000 --out synthetic.csv
     """
-    as_json, out, rows, transcript = (asked.pop(name) for name in ("as_json", "out", "rows", "transcript"))
+    as_json, out, size, transcript = (asked.pop(name) for name in ("as_json", "out", "size", "transcript"))
     only_explain = asked.pop("only_explain")
     with answering():
         if out is None and not only_explain:
@@ -113,7 +115,7 @@ def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> N
             with progressing(readable_console(stderr=True), _COLUMNS, "Synthesizing", total=None) as update:
                 release = _made(prepared, transcript, lambda done, steps: update(completed=done, total=steps))
         # the table is paid for, so it is written before anything else can go wrong
-        table_written = release.table if rows is None else release.table.unweighted(rows)
+        table_written = release.table if size is None else release.table.unweighted(size)
         written = write(table_written, out)
         console = readable_console(stderr=as_json)
         if as_json:
@@ -136,7 +138,7 @@ def check_file(out: Path | None) -> None:
         raise Refusal("--out: the name of the file cannot be printed; name another")
     there = out.exists()
     if there and not out.is_file():
-        raise Refusal(f"--out: {out} is no file that can be written; name another")
+        raise Refusal(f"--out: {out} is not a file that can be written; name another")
     try:
         out.open("ab").close()  # what it holds stays
     except OSError as problem:
@@ -177,7 +179,7 @@ def workload_of(session: Session, table: str, asked: Mapping[str, Any]) -> Workl
 
 
 def _prepared(session: Session, table: str, asked: dict[str, Any]) -> Prepared:
-    price = {name: asked.pop(name) for name in ("epsilon", "delta", "rho", "share", "size")}
+    price = {name: asked.pop(name) for name in ("epsilon", "delta", "rho", "share", "people")}
     workload = workload_of(session, table, asked)
     return explain_synthesis(session, table, workload, method=asked["method"], **price)
 
@@ -185,7 +187,7 @@ def _prepared(session: Session, table: str, asked: dict[str, Any]) -> Prepared:
 def show_plan(prepared: Prepared, *, as_json: bool) -> None:
     """Print what a release would be."""
     if as_json:
-        found = {**_machine_plan(prepared.made.name, prepared.plan), "price": plain(prepared.guarantee)}
+        found = {**_machine_plan(prepared.made.name, prepared.plan), "cost": plain(prepared.guarantee)}
         say_json({**found, "fits": prepared.fits})
         return
     console = readable_console()
@@ -196,7 +198,7 @@ def show_plan(prepared: Prepared, *, as_json: bool) -> None:
             ("method", prepared.made.name),
             ("queries", f"{len(workload):,}: {workload.description}"),
             ("columns", f"{len(workload.domain)}, {workload.domain.width:,} values in all"),
-            ("price", in_words(prepared.guarantee)),
+            ("cost", in_words(prepared.guarantee)),
             ("fits", f"{prepared.fits:,} times into what is left of the budget"),
         ],
     )

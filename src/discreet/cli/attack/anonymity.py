@@ -45,7 +45,7 @@ def anonymity(people: int, seed: int, k: int, cube: int, plot_file: Path | None)
 
 
 @dataclass(frozen=True)
-class _Case:
+class _Exposed:
     """What two releases of one k tell alone, and together."""
 
     k: int
@@ -53,21 +53,21 @@ class _Case:
     together: attacks.Exposure
 
 
-def _exposed(patients: Discharges, k: int) -> _Case:
+def _exposed(patients: Discharges, k: int) -> _Exposed:
     """Publish the patients twice, by different facts, and intersect."""
     everybody = np.arange(len(patients))
     boxes = (attacks.mondrian(patients, k=k, columns=facts) for facts in (_ONE, _ANOTHER))
     one, two = (attacks.AttackedRelease(one, patients.code, everybody) for one in boxes)
-    return _Case(k, (attacks.homogeneity(one), attacks.homogeneity(two)), attacks.intersection(one, two))
+    return _Exposed(k, (attacks.homogeneity(one), attacks.homogeneity(two)), attacks.intersection(one, two))
 
 
-def _releases(patients: Discharges, found: list[_Case]) -> Chapter:
+def _releases(patients: Discharges, found: list[_Exposed]) -> Chapter:
     """Tell whose diagnosis is known from either table, and from both."""
     rows = [
         [
             case.k,
-            *(percent(one.share) for one in case.alone),
-            percent(case.together.share),
+            *(percent(one.frequency) for one in case.alone),
+            percent(case.together.frequency),
             percent(case.together.expected),
         ]
         for case in found

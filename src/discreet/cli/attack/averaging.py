@@ -44,7 +44,7 @@ def averaging(people: int, seed: int, deviation: float, wordings: int, epsilon: 
 
 
 @dataclass(frozen=True)
-class _Story:
+class _AveragingStory:
     """What came of every way to ask."""
 
     by_text: attacks.Averaging
@@ -54,7 +54,7 @@ class _Story:
     private: attacks.Averaging
 
 
-def _attacked(hospital: Hospital, seed: int, deviation: float, count: int, epsilon: float) -> _Story:
+def _attacked(hospital: Hospital, seed: int, deviation: float, count: int, epsilon: float) -> _AveragingStory:
     """Ask the toy engine in both of its forms, and a session."""
     ((text,),) = attacks.rephrasings("patients", _CONDITIONS, count=1)
     truth = counted(hospital.plain, text)
@@ -65,7 +65,7 @@ def _attacked(hospital: Hospital, seed: int, deviation: float, count: int, epsil
     price = math.sqrt(2) / positive_rational(epsilon, name="epsilon")  # the deviation of Laplace noise of this price
     # the attacker's cap decides how many wordings are answered
     spelled, padded = (attacks.Charged(hospital.session, epsilon=epsilon) for _ in range(2))
-    return _Story(
+    return _AveragingStory(
         attacks.averaging(by_text, words, deviation=deviation, truth=truth),
         attacks.averaging(by_rows, words, truth=truth),
         attacks.averaging(by_rows, parts, deviation=deviation, truth=truth),
@@ -80,7 +80,7 @@ def _padded(count: int) -> list[attacks.Wording]:
     return [wording for more in dummies for wording in attacks.rephrasings("patients", [*_CONDITIONS, *more], count=1)]
 
 
-def _chapters(story: _Story, epsilon: float) -> list[Chapter]:
+def _chapters(story: _AveragingStory, epsilon: float) -> list[Chapter]:
     """Tell both engines."""
     many = len(story.private.estimates)
     ended = f"Wordings answered before the budget was spent: {many}. " if story.private.refused else ""

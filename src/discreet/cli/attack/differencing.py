@@ -14,7 +14,7 @@ from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.people import Hospital, attacked_hospital
 from discreet.cli.console import Chapter, answering
-from discreet.data.hospital_database import PRACTICE_SIZE
+from discreet.data.invented_database import PRACTICE_SIZE
 from discreet.display import Table
 from discreet.errors import QueryRefused
 from discreet.laws import DiscreteLaplace
@@ -45,7 +45,7 @@ def differencing(people: int, seed: int, patient: int, least: int, epsilon: floa
 
 
 @dataclass(frozen=True)
-class _Story:
+class _DifferencingStory:
     """What came of asking everybody about one patient."""
 
     target: str
@@ -56,7 +56,7 @@ class _Story:
     private: tuple[attacks.Differencing, ...]
 
 
-def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _Story:
+def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _DifferencingStory:
     """Ask a plain database, one that refuses small sets, a curator with noise, and a session."""
     patients = hospital.tables.patients
     practice = patient // PRACTICE_SIZE
@@ -69,7 +69,7 @@ def _attacked(hospital: Hospital, patient: int, least: int, epsilon: float) -> _
     scale = 1 / positive_rational(epsilon, name="epsilon")
     noise, fine = DiscreteLaplace(scale), DiscreteLaplace(scale / GRID)
     sessions = (attacks.Charged(hospital.session, epsilon=epsilon) for _ in range(3))
-    return _Story(
+    return _DifferencingStory(
         target=target,
         exact=subtract(hospital.plain, exact=True),
         direct_refused=_refused(strict, f"SELECT COUNT(*) FROM patients WHERE {_MARKER} AND {target}"),  # noqa: S608
@@ -96,7 +96,7 @@ def _refused(run: attacks.MinimumSize, text: str) -> bool:
     return False
 
 
-def _chapters(story: _Story, people: int, least: int) -> list[Chapter]:
+def _chapters(story: _DifferencingStory, people: int, least: int) -> list[Chapter]:
     """Tell the attack on plain answers, around a rule, and through a session."""
     return [
         Chapter(

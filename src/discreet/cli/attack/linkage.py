@@ -10,8 +10,8 @@ from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
 from discreet.cli.console import Chapter, answering, readable_console, spinner
 from discreet.data import City, register
-from discreet.data.hospital import DIAGNOSES
-from discreet.data.register import QUASI_IDENTIFIERS
+from discreet.data.invented_city import QUASI_IDENTIFIERS
+from discreet.data.invented_hospital import DIAGNOSES
 from discreet.display import Table, format_number
 from discreet.privacy import Relation
 from discreet.statistics import histogram
@@ -37,7 +37,7 @@ def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> N
 
 
 def _linked(city: City, count: int, rule: attacks.MatchRule) -> attacks.Linkage:
-    """Join on the first so many columns."""
+    """Join on the first `count` columns."""
     return attacks.link(city.register, city.discharges, on=QUASI_IDENTIFIERS[:count], rule=rule, truth=city.match)
 
 
@@ -68,7 +68,7 @@ def _links(found: list[attacks.Linkage]) -> Chapter:
     return Chapter(
         "The join",
         (
-            "A patient is given a name where the values of the first so many columns are unique in both tables, or in "
+            "A patient is given a name where the values of the first columns are unique in both tables, or in "
             "the register.",
         ),
         Table(["columns", "unique in", "named", "right", "expected", "of those in both", "in"], rows),
@@ -82,7 +82,7 @@ def _links(found: list[attacks.Linkage]) -> Chapter:
 def _private(city: City, epsilon: float) -> Chapter:
     """Tell what is left to join when counts with noise are published instead of rows."""
     counts = histogram(city.discharges.diagnosis, keys=DIAGNOSES, relation=Relation.ADD_REMOVE, epsilon=epsilon)
-    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.cost, flip=attacks.Flip.ONE_ROW).upper
     return Chapter(
         "The same table, released privately",
         (

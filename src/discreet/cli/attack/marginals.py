@@ -61,7 +61,7 @@ def _private(attributes: Bits, secret: Bits, *, ways: int, rho: float) -> attack
     with private_counts(
         secret, rho=rho, queries=queries, purpose="discreet attack marginals", attributes=attributes
     ) as counts:
-        fit = attacks.Fit.SQUARES
+        fit = attacks.FitDistance.SQUARES
         return attacks.from_marginals(counts.ask, attributes, ways=ways, fit=fit, truth=secret, loss=counts.loss)
 
 

@@ -41,14 +41,14 @@ def membership(
 
 
 @dataclass(frozen=True)
-class _Case:
+class _Published:
     """One way to publish, and what the attack made of it."""
 
     words: str
     result: attacks.Membership
 
 
-def _found(invented: Genomes, private: attacks.PrivateFrequencies, level: float) -> list[_Case]:
+def _found(invented: Genomes, private: attacks.PrivateFrequencies, level: float) -> list[_Published]:
     """Publish the same frequencies in three ways and attack each."""
     rounded = attacks.Rounded(_DECIMALS)
     ways: tuple[tuple[str, attacks.Publish, float, float | None], ...] = (
@@ -58,7 +58,7 @@ def _found(invented: Genomes, private: attacks.PrivateFrequencies, level: float)
     )
     exact = invented.cases.frequencies
     return [
-        _Case(
+        _Published(
             words,
             attacks.membership(
                 publish(exact), invented.frequencies, invented.candidates, reference=invented.reference,
@@ -69,7 +69,7 @@ def _found(invented: Genomes, private: attacks.PrivateFrequencies, level: float)
     ]  # fmt: skip
 
 
-def _chapter(found: list[_Case], people: int, positions: int, price: str) -> Chapter:
+def _chapter(found: list[_Published], people: int, positions: int, price: str) -> Chapter:
     """Tell what the attack found."""
     rows: list[list[object]] = [
         [

@@ -17,7 +17,7 @@ from discreet.display import Table, format_number
 from discreet.privacy import Relation
 from discreet.statistics import histogram
 
-_CONTRIBUTION, _SHOWN = 10, 8
+_ROWS, _SHOWN = 10, 8
 
 
 @options.command()
@@ -60,15 +60,15 @@ def _private(table: Ratings, items: int, epsilon: float) -> Chapter:
     """Tell what is left to find when counts with noise are published instead of rows."""
     counts = histogram(
         table.item, keys=np.arange(items), relation=Relation.ADD_REMOVE, epsilon=epsilon, unit=table.person,
-        contribution=_CONTRIBUTION,
+        rows=_ROWS,
     )  # fmt: skip
-    highest = attacks.ceiling(counts.loss, flip=attacks.Flip.ONE_ROW).upper
+    highest = attacks.ceiling(counts.cost, flip=attacks.Flip.ONE_ROW).upper
     rows = [[str(key), counts[key].value, counts[key].low, counts[key].high] for key in range(_SHOWN)]
     return Chapter(
         "The same table, released privately",
         (
             f"Instead of rows, how often each item was rated, at epsilon {format_number(epsilon)} for everything a "
-            f"person rated; whoever rated more than {_CONTRIBUTION} items counts for {_CONTRIBUTION} in all.",
+            f"person rated; whoever rated more than {_ROWS} items counts for {_ROWS} in all.",
         ),
         Table(["item", "ratings", "from", "to"], rows, f"The first {_SHOWN} of {items:,} items"),
         (

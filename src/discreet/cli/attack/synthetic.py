@@ -11,9 +11,9 @@ from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, answering, readable_console, show, spinner
 from discreet.data import population, population_values
 from discreet.display import Table, format_number
-from discreet.privacy import Guarantee, Relation
+from discreet.privacy import Guarantee, Price, Relation
 from discreet.synthesis import Domain, Neighbors, Records, SyntheticTable, conjunctions
-from discreet.synthesis.methods import METHODS, Price
+from discreet.synthesis.methods import METHODS
 
 FACTS = ("age", "education", "marital_status", "race", "sex", "hours")
 HIDDEN = "occupation"
@@ -56,7 +56,12 @@ def _rows(people: int, seed: int, epsilon: float, doing: Callable[[str], None]) 
         doing(f"Looking for people: {name}")
         linked = attacks.link_synthetic(table, members, outsiders, on=FACTS, hidden=HIDDEN, guarantee=guarantee)
         judged = attacks.table_membership(
-            table, *few, population=others, workload=workload, score=attacks.Score.NEAREST, guarantee=guarantee
+            table,
+            *few,
+            population=others,
+            workload=workload,
+            score=attacks.MembershipScore.NEAREST,
+            guarantee=guarantee,
         )
         found.append(_row(name, linked, judged))
     return found

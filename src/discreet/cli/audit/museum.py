@@ -31,8 +31,13 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
         from discreet.testing.museum.tour import tour
 
         console, errors = readable_console(), readable_console(stderr=True)
-        with progressing(errors, _COLUMNS, "the museum", total=len(MUSEUM), done=-1) as update:
-            found = tour(sampled=statistical, draws=draws, progress=lambda name: update(description=name, advance=1))
+        names = [*(exhibit.label.name for exhibit in MUSEUM), ""]
+        with progressing(errors, _COLUMNS, "the museum", total=len(MUSEUM)) as update:
+            found = tour(
+                sampled=statistical,
+                draws=draws,
+                progress=lambda done, _: update(completed=done, description=names[done]),
+            )
         say_table(console, _verdicts(found.table()))
         say(
             console,
@@ -43,8 +48,8 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
         if statistical:
             say(
                 console,
-                f"'sampled' is what {draws:,} runs prove, right for all exhibits together but for a chance of 1e-9, on "
-                "the neighbors that are told apart best.",
+                f"'sampled' is what {draws:,} runs prove on the neighbors that are told apart best, right for all "
+                "exhibits together except with a chance of 1e-9.",
             )
         if published:
             say_table(console, _published(found.bounds()))

@@ -34,13 +34,14 @@ def audit_self(draws: int) -> None:
         from discreet.testing.own import OWN
 
         console = readable_console()
+        names = [*(own.name for own in OWN), ""]
         with progressing(readable_console(stderr=True), _COLUMNS, "", total=len(OWN)) as update:
-            found = audit_own(draws=draws, progress=lambda name: update(advance=1, description=name))
+            found = audit_own(draws=draws, progress=lambda done, _: update(completed=done, description=names[done]))
         say_table(console, found.table())
         say(
             console,
             "'exact' is the largest loss on neighboring inputs, computed from the law: epsilon, or for zCDP the share "
-            "of what is allowed. 'sampled' is the loss that so many runs prove, 'fit p' the chance of a worse fit to "
+            "of what is allowed. 'sampled' is the loss that the runs prove, 'fit p' the chance of a worse fit to "
             "the law if the sampler is right. A false alarm of the whole table has a chance below 1e-7. "
             f"{found.seconds:.0f} s.",
         )

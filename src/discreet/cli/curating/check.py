@@ -173,7 +173,7 @@ def sharp_points(policy: Policy) -> list[str]:
             )
         if not bounded(table.columns):
             found.append(f"{name} has no column with a range: SUM, AVG and quantiles need min and max.")
-        rows = table.contributions.rows
+        rows = table.limits.rows
         if rows is not None and rows > _WIDE:
             found.append(f"{name} lets {rows:,} rows of one {policy.unit} count: the noise grows with that number.")
     uncapped = [name for name, one in policy.analysts.items() if one.cap is None]
@@ -210,7 +210,7 @@ def _unit(table: TablePolicy) -> str:
 
 
 def _bounds(table: TablePolicy) -> str:
-    bounds = table.contributions
+    bounds = table.limits
     parts = [] if bounds.rows is None else [_rows(bounds.rows)]
     if bounds.groups is not None:
         each = "" if bounds.rows_per_group is None else f", {_rows(bounds.rows_per_group)} in each"

@@ -14,7 +14,7 @@ from discreet.cli.console import answering, readable_console, say, say_facts, sa
 from discreet.cli.program import SETTINGS
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
-from discreet.ledger import Entry, Kind, SqliteLedger, Verification
+from discreet.ledger import Entry, EntryKind, SqliteLedger, Verification
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Policy, read_policy
 from discreet.query.policy import terms_of
@@ -59,7 +59,7 @@ def verify(given: Path, policy: Path | None, head: str | None, as_json: bool) ->
             say_json({**_found(found), "ok": True})
             return
         console = readable_console()
-        say_facts(console, verified(found))
+        say_facts(console, found.facts())
         say(console, "The ledger is as it was written.")
 
 
@@ -110,7 +110,7 @@ def reanchor(given: Path, policy: Path | None, head: str, reason: str, by: str) 
         if stated.ledger is None:
             raise LedgerError("the policy keeps its ledger in memory")
         found = SqliteLedger.reanchor(stated.ledger, head=head, reason=reason, by=by, anchor=stated.anchor)
-        say_facts(readable_console(), verified(found))
+        say_facts(readable_console(), found.facts())
 
 
 def opened(policy: Policy) -> SqliteLedger:
@@ -127,27 +127,27 @@ def listed(entries: Iterable[Entry]) -> Table:
     """Return entries as a table, with what everybody has spent after each."""
     rows: list[list[object]] = []
     for one in entries:
-        price = "" if one.price is None else in_words(one.price)
+        cost = "" if one.cost is None else in_words(one.cost)
         time = str(one.fields.get("time", ""))[2:16].replace("T", " ")
         spent = ", ".join(
             format_number(Fraction(value), digits=5, rounding=Rounding.UP) for value in one.fields["spent"]
         )
-        rows.append([str(one.number), time, one.kind.value, one.fields.get("analyst", ""), price, spent, _what(one)])
-    return Table(["entry", "time (UTC)", "kind", "analyst", "price", "spent so far", "what"], rows)
+        rows.append([str(one.number), time, one.kind.value, one.fields.get("analyst", ""), cost, spent, _what(one)])
+    return Table(["entry", "time (UTC)", "kind", "analyst", "cost", "spent so far", "what"], rows)
 
 
 def _what(entry: Entry) -> str:
     """Say in a few words what an entry is about; answers are shown by nobody but their own query."""
     match entry.kind:
-        case Kind.ANSWER:
+        case EntryKind.ANSWER:
             text = f"of entry {entry.fields['charge']}"
-        case Kind.OUTCOME:
+        case EntryKind.OUTCOME:
             text = f"of entry {entry.fields['charge']}: {entry.fields['outcome']}"
-        case Kind.PART:
+        case EntryKind.PART:
             text = f"{entry.fields['part']} of entry {entry.fields['release']} is drawn"
-        case Kind.AMEND | Kind.ANCHOR:
+        case EntryKind.AMEND | EntryKind.ANCHOR:
             text = f"{entry.fields['by']}: {entry.fields['reason']}"
-        case Kind.OPEN:
+        case EntryKind.OPEN:
             text = entry.terms.lineage
         case _:
             text = " ".join(str(entry.fields.get("description", "")).split())
@@ -157,20 +157,6 @@ def _what(entry: Entry) -> str:
 def machine(entry: Entry) -> dict[str, Any]:
     """Return plain values of an entry, without the stored answer."""
     return {**{name: value for name, value in entry.fields.items() if name != "answer"}, "hash": entry.hash}
-
-
-def verified(found: Verification) -> list[tuple[str, str]]:
-    """Return what a check found, in words."""
-    anchor = "in memory, none" if found.anchored is None else "agrees"
-    exported = "none was given" if found.head_at is None else f"is entry {found.head_at}"
-    return [
-        ("entries", f"{found.entries:,}, chained without a gap"),
-        ("charges", f"{found.charges:,}, {found.answers:,} of them with a stored answer"),
-        ("spent", f"{in_words(found.spent)}, computed again from the entries"),
-        ("anchor", anchor),
-        ("exported head", exported),
-        ("head", found.head),
-    ]
 
 
 def _found(found: Verification) -> dict[str, Any]:

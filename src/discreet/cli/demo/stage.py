@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.data import HospitalDatabase, hospital_database
-from discreet.data.hospital import AGE_RANGE, SEXES
-from discreet.data.hospital_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
+from discreet.data.invented_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
+from discreet.data.invented_hospital import AGE_RANGE, SEXES
 from discreet.errors import ParameterError
 from discreet.query.policy import text_in_toml
 
@@ -101,9 +101,9 @@ region = {{values = {_values(REGIONS)}}}
 
 [tables.visits]
 unit = "patient_id"
-rows = {VISITS}                         # of one patient at most so many visits count
-groups = 4                       # or, for keys that are not public, in so many groups
-rows_per_group = 2               # so many visits in each
+rows = {VISITS}                         # the most visits of one patient that count
+groups = 4                       # or, for keys that are not public, the most groups
+rows_per_group = 2               # and the most visits in each
 
 [tables.visits.columns]
 department = {{values = {_values(DEPARTMENTS)}}}

@@ -13,7 +13,7 @@ import numpy as np
 from discreet import attacks
 from discreet._optional import optional
 from discreet.cli.demo.stage import ANALYST, ATTACKER, Stage
-from discreet.data.hospital_database import DEPARTMENTS, PRACTICE_SIZE
+from discreet.data.invented_database import DEPARTMENTS, PRACTICE_SIZE
 from discreet.errors import BudgetExceeded, DiscreetError, QueryRefused
 from discreet.ledger import Balance, Verification
 from discreet.privacy import PrivacyLoss, compose
@@ -114,7 +114,7 @@ def tell(stage: Stage, *, seed: int) -> Story:
         spent = over_budget(session)
         own = session.budget.balance
     with Session.open(stage.policy, analyst=ANALYST) as session:
-        explained = session.explain(BY_DEPARTMENT, epsilon=FIRST, people=ABOUT)
+        explained = session.explain(BY_DEPARTMENT, epsilon=FIRST, rows_expected=ABOUT)
         departments = session.sql(BY_DEPARTMENT, epsilon=FIRST)
         totals = session.sql(TOTALS, epsilon=LATER)
         medians = session.sql(MEDIANS, epsilon=LATER)

@@ -25,7 +25,7 @@ _MOST_OUTCOMES = 1 << 20
 
 
 class Thresholded(IntegerLaw):
-    """Noise about a count, seen only where it reaches a threshold; `threshold - 1` stands for not being seen.
+    """Noise about a count, shown only where it reaches a threshold; `threshold - 1` means that it is not shown.
 
     An entry without a count (None) is never seen, whatever the noise.
 

@@ -41,7 +41,7 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.laws.law import as_floats, offsets
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.randomness import bernoulli_exp, bits
-from discreet.randomness.bernoulli import exp_scaled
+from discreet.randomness.coins import exp_scaled
 from discreet.randomness.keystream import BLOCK_WORDS, fill
 from discreet.randomness.rigor import Ball, ball, ensure_tested, precision, uniform_is_below
 
@@ -206,7 +206,7 @@ class LogarithmFloor:
             prefix, length = (prefix << 64) | bits(64), length + 64
 
     def _floor(self, uniform: Fraction) -> int | None:
-        """Return floor(d - s ln u), or None where the ball does not tell."""
+        """Return floor(d - s ln u), or None where the ball does not decide."""
         level = self._offset_ball() - ball(self.scale) * ball(uniform).log()
         whole = level.floor().unique_fmpz()
         return None if whole is None else max(int(whole), 0)

@@ -49,7 +49,7 @@ from discreet.errors import AssumptionFailed
 from discreet.laws.noise.discrete_laplace import LaplaceSampler
 from discreet.laws.noise.theta import gaussian_sum
 from discreet.randomness import AliasTable, bernoulli_exp, bits, words
-from discreet.randomness.bernoulli import exp_scaled
+from discreet.randomness.coins import exp_scaled
 from discreet.randomness.keystream import BLOCK_WORDS, fill
 from discreet.randomness.rigor import Ball, ball, ensure_tested, precision, uniform_is_below
 

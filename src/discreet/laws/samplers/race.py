@@ -193,7 +193,7 @@ class Race:
         del self._best[self.places :]
 
     def _is_faster(self, first: Runner, second: Runner) -> bool:
-        """Decide which of two times is less, in balls where the bounds in floats do not tell."""
+        """Decide which of two times is less, in balls where the bounds in floats do not decide."""
         if first.high < second.low or second.high < first.low:
             return first.high < second.low
         while True:
@@ -218,7 +218,7 @@ def log_uniforms(draws: NDArray[np.uint64]) -> tuple[Floats, NDArray[np.bool_]]:
 
 
 def _float_or_nan(value: Fraction) -> float:
-    """Return the nearest float, NaN where there is none."""
+    """Return the nearest float, NaN beyond the range of floats."""
     try:
         return float(value)
     except OverflowError:
@@ -233,7 +233,7 @@ def _is_plain(scores: NDArray[Any]) -> bool:
 
 
 def exact_score(score: Any) -> Fraction:
-    """Return a score as an exact rational; refuse what is not a finite number without showing it."""
+    """Return a score as an exact rational; raise InputError, without the value, if it is not a finite number."""
     exact = rational_or_none(score)
     if exact is None:  # raised here, not while handling another error that would show the score
         raise InputError("every score must be a finite int, float or Fraction")
@@ -241,15 +241,17 @@ def exact_score(score: Any) -> Fraction:
 
 
 def as_scores(values: Any) -> NDArray[Any]:
-    """Return scores as a one-dimensional array of int64, float64 or exact objects; refuse what is not finite."""
+    """Return scores as a one-dimensional array of int64, float64 or exact objects; all must be finite."""
     if isinstance(values, list | tuple | range):
         values = _array_of(list(values))
     elif not isinstance(values, np.ndarray) and hasattr(values, "__array__"):
         values = np.asarray(values)
     if type(values) is not np.ndarray or values.ndim != 1 or values.size == 0:
-        raise InputError("scores form a one-dimensional array with at least one candidate")
+        raise InputError("scores must form a one-dimensional array with at least one candidate")
     if values.dtype == np.bool_ or values.dtype.kind not in "iufO" or values.dtype == np.longdouble:
-        raise InputError("scores are numbers: an array of integers or floats, or a list of ints, floats and Fractions")
+        raise InputError(
+            "scores must be numbers: an array of integers or floats, or a list of ints, floats and Fractions"
+        )
     if values.dtype.kind == "f":
         if not np.all(np.isfinite(values)):
             raise InputError("every score must be a finite int, float or Fraction")

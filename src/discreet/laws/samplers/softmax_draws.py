@@ -44,7 +44,7 @@ from discreet.laws.finite import Floats
 from discreet.laws.number import Number, positive_rational
 from discreet.laws.samplers.race import Softmax, as_scores
 from discreet.randomness import uniform_below_array, words
-from discreet.randomness.bernoulli import exp_scaled
+from discreet.randomness.coins import exp_scaled
 from discreet.randomness.keystream import check_count
 from discreet.randomness.rigor import ensure_tested, uniform_is_below
 
@@ -130,7 +130,7 @@ class SignedDraws:
         return queries, signs
 
     def _kept(self, count: int) -> tuple[Integers, Integers]:
-        """Propose so many queries and signs, and return those that are kept, in their order."""
+        """Propose `count` queries and signs, and return those that are kept, in their order."""
         proposed = self._proposals.kept(count)
         signs = 2 * (words(proposed.size) >> np.uint64(63)).astype(np.int64) - 1
         scores = self._scores[proposed]
@@ -166,7 +166,7 @@ class _Proposals:
         self._ends = np.cumsum(weights, out=weights)
 
     def kept(self, count: int) -> Integers:
-        """Propose so many positions, and return those that their coins keep, in their order."""
+        """Propose `count` positions, and return those that their coins keep, in their order."""
         drawn = uniform_below_array(int(self._ends[-1]), count)
         proposed = np.searchsorted(self._ends, drawn, side="right").astype(np.int64, copy=False)
         weights = self._ends[proposed]
@@ -229,7 +229,7 @@ def whole_scores(scores: Any) -> NDArray[Any]:
     if array.dtype == np.int64:
         return array.copy()  # weights and coins must see the same scores, whatever the caller does with the array
     if array.dtype != object or not all(isinstance(score, int) for score in array):
-        raise InputError("scores are whole numbers: put their common denominator into the rate")
+        raise InputError("scores must be whole numbers: put their common denominator into the rate")
     return array
 
 

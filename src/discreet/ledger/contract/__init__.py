@@ -13,7 +13,7 @@ from discreet.ledger.contract.decisions import (
     require_format,
     require_terms,
 )
-from discreet.ledger.contract.entry import START, Entry, Kind, Shelf, changed
+from discreet.ledger.contract.entry import START, Entry, EntryKind, Shelf, changed
 from discreet.ledger.contract.parts import Parts, keep_beginning, keep_taking_up, parts_of, taking_up
 from discreet.ledger.contract.terms import (
     Charge,

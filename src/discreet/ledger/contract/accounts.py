@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,8 +17,25 @@ from discreet.privacy.guarantees import in_words, with_notion
 _DIGITS = 6
 
 
+class _Facts(ABC):
+    """What is printed as lines, and in a notebook as a list."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def facts(self) -> list[tuple[str, str]]:
+        """Return names and words."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {words}" for name, words in self.facts())
+
+    def _repr_html_(self) -> str:
+        """Return the facts as a list for a notebook."""
+        return definition_list(self.facts())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Balance:
+class Balance(_Facts):
     """What may be spent, was spent and is left: over all analysts, and of one analyst's own cap where one was named.
 
     `own_cap` and `own_remaining` are None where only the total binds. `charges` counts charges and shares.
@@ -33,14 +51,8 @@ class Balance:
     own_spent: Guarantee | None = None
     own_remaining: Guarantee | None = None
 
-    def __str__(self) -> str:
-        return "\n".join(f"{name}: {text}" for name, text in self._rows())
-
-    def _repr_html_(self) -> str:
-        """Return the balance as a list for a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return names and words: what was spent is rounded up, what is left down."""
         rows = [
             ("unit of protection", self.unit),
             ("neighbors", self.budget.relation.sentence),
@@ -59,11 +71,11 @@ class Balance:
             rows += [
                 (name, in_words(guarantee, rounding=safe)) for name, guarantee, safe in own if guarantee is not None
             ]
-        return [*rows, ("charges", str(self.charges))]
+        return [*rows, ("charges", f"{self.charges:,}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class Verification(_Facts):
     """What a check of the whole ledger found in order: the chain, the totals, the anchor, an exported head.
 
     `anchored` is None for a ledger in memory. `head_at` is the number of the entry whose hash was exported, None if
@@ -78,19 +90,13 @@ class Verification:
     anchored: bool | None = None
     head_at: int | None = None
 
-    def __str__(self) -> str:
-        return "\n".join(f"{name}: {text}" for name, text in self._rows())
-
-    def _repr_html_(self) -> str:
-        """Return the findings as a list for a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return names and words."""
         exported = "none was given" if self.head_at is None else f"is entry {self.head_at}"
         anchor = "none, in memory" if self.anchored is None else "agrees"
         return [
-            ("entries", f"{self.entries}, chained without a gap"),
-            ("charges", f"{self.charges}, {self.answers} of them with a stored answer"),
+            ("entries", f"{self.entries:,}, chained without a gap"),
+            ("charges", f"{self.charges:,}, {self.answers:,} of them with a stored answer"),
             ("spent", f"{in_words(self.spent)}, computed again from the entries"),
             ("anchor", anchor),
             ("exported head", exported),
@@ -117,10 +123,10 @@ def balance_of(shelf: Shelf, analyst: str | None) -> Balance:
     )
 
 
-def fitting(shelf: Shelf, analyst: str, price: Guarantee) -> int:
-    """Return how many more charges of a price the total and the analyst's own cap leave room for."""
+def fitting(shelf: Shelf, analyst: str, cost: Guarantee) -> int:
+    """Return how many more charges of one cost the total and the analyst's own cap leave room for."""
     terms, last = shelf.in_force()
-    cap, amounts = terms.cap_of(analyst), amounts_of(price, terms)
+    cap, amounts = terms.cap_of(analyst), amounts_of(cost, terms)
     own = own_total(shelf, terms, analyst)
     count = _room(amounts_from_plain(last.fields["spent"]), amounts, limits(terms.budget))
     return count if cap is None else min(count, _room(own, amounts, limits(cap)))
@@ -132,18 +138,18 @@ def own_total(shelf: Shelf, terms: Terms, analyst: str) -> Amounts:
     return nothing(terms) if latest is None else amounts_from_plain(latest.fields["own"])
 
 
-def amounts_of(price: Guarantee, terms: Terms) -> Amounts:
-    """Return what a price adds to each quantity of the budget's notion, rounded up where it is not exact."""
-    if price.relation is not terms.budget.relation:
+def amounts_of(cost: Guarantee, terms: Terms) -> Amounts:
+    """Return what a cost adds to each quantity of the budget's notion, rounded up where it is not exact."""
+    if cost.relation is not terms.budget.relation:
         raise RelationMismatch(
-            f"the price is stated for {price.relation.value!r} and the ledger keeps its budget for "
+            f"the cost is stated for {cost.relation.value!r} and the ledger keeps its budget for "
             f"{terms.budget.relation.value!r}: price the release under the ledger's relation. Nothing was spent."
         )
     try:
-        return books_for(terms.budget).read(price)
+        return books_for(terms.budget).read(cost)
     except (NoSoundConversion, MissingParameter):
         raise NoSoundConversion(
-            f"what {price!r} costs in {type(terms.budget).__name__} does not follow from it alone: state the price in "
+            f"what {cost!r} costs in {type(terms.budget).__name__} does not follow from it alone: state the cost in "
             "the notion of the budget. Nothing was spent."
         ) from None
 
@@ -178,7 +184,7 @@ def _room(totals: Amounts, amounts: Amounts, caps: Amounts) -> int:
     counts = [Tally.towards(cap).plus(total).room(amount, cap) for total, amount, cap in rows]
     known = [count for count in counts if count is not None]
     if not known:
-        raise ParameterError("a release that costs nothing always fits, any number of times", parameter="price")
+        raise ParameterError("a release that costs nothing always fits, any number of times", parameter="cost")
     return min(known)
 
 
@@ -197,7 +203,7 @@ def _remaining(totals: Amounts, budget: Guarantee) -> Guarantee:
 
 
 def shortage(books: Books, totals: Amounts, amounts: Amounts, caps: Amounts, *, whose: str) -> str:
-    """Say which quantity is short and by how much; prices are public."""
+    """Say which quantity is short and by how much; costs are public."""
     rows = zip(books.quantities, totals, amounts, caps, plus(totals, amounts, caps), strict=True)
     short = [
         f"{name} {_digits(amount, Rounding.UP)}, and {_digits(max(cap - total, Fraction(0)), Rounding.DOWN)} is left"

@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.errors import BudgetExceeded, LedgerError, LedgerMismatch, ParameterError
 from discreet.ledger.contract.accounts import amounts_of, limits, nothing, own_total, plus, shortage, within
-from discreet.ledger.contract.entry import START, Entry, Kind, Shelf, changed
+from discreet.ledger.contract.entry import START, Entry, EntryKind, Shelf, changed
 from discreet.ledger.contract.terms import (
     STATED,
     Charge,
@@ -28,54 +28,54 @@ from discreet.randomness import bits
 GRANTED = "granted"  # the outcome of a charge whose answer left and was not stored
 _MOST_ANSWER = 256 << 20
 _LONG = 1 << 20
-FORMAT = 2
+FORMAT = 3
 
 
 def decide(shelf: Shelf, request: Request) -> Charge | Stored:
     """Return a stored answer, or charge the request and write the charge down; raise and write nothing otherwise.
 
-    Privacy. What is decided depends on the requests and their prices and on no table, so that neither a refusal, nor a
+    Privacy. What is decided depends on the requests and their costs and on no table, so that neither a refusal, nor a
         replay, nor the number of an entry tells anything; and the releases that charges stand for keep the budget
         together.
         Proof: the rules read entries alone, and entries are made of requests, terms and released answers, the last only
-        handed back as they are. Every charge adds its price, in the budget's notion and rounded up, to a total that is
-        at most the budget; a release happens once for each charge, or is refused; so the prices of all releases of all
+        handed back as they are. Every charge adds its cost, in the budget's notion and rounded up, to a total that is
+        at most the budget; a release happens once for each charge, or is refused; so the costs of all releases of all
         analysts add up to at most the budget along every path, which is the condition of `Filter`. A stored answer
         that is handed out again, to whomever, is the release that was paid for: post-processing.
     """
     terms, last = shelf.in_force()
     terms.cap_of(request.analyst)
-    amounts = amounts_of(request.price, terms)
+    amounts = amounts_of(request.cost, terms)
     bound = _key_entry(shelf, request)
     held = _held(shelf, request)
     if held is not None:
         if request.idempotency is not None and bound is None:
-            append(shelf, last, Kind.REPLAY, {**_asked(request), "source": held.number})
+            append(shelf, last, EntryKind.REPLAY, {**_asked(request), "source": held.number})
         return held
-    bought = shelf.first(Kind.ANSWER, request.digest) if terms.shared_answers else None
+    bought = shelf.first(EntryKind.ANSWER, request.digest) if terms.shared_answers else None
     if bought is not None:
         return _share(shelf, terms, last, request, amounts, bought)
     return charge_of(spend(shelf, terms, last, request, amounts))
 
 
 def spend(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Amounts, **more: Any) -> Entry:
-    """Charge: add the price to the total and to the analyst's own, if both stay within; `more` is written beside it."""
+    """Charge: add the cost to the total and to the analyst's own, if both stay within; `more` is written beside it."""
     budget, spent = limits(terms.budget), amounts_from_plain(last.fields["spent"])
     after = plus(spent, amounts, budget)
     if not within(after, budget):
         whose = "the budget that all analysts share"
         raise BudgetExceeded(shortage(books_for(terms.budget), spent, amounts, budget, whose=whose))
     fields = {**_own(shelf, terms, request, amounts, budget), "spent": amounts_to_plain(after), **more}
-    return append(shelf, last, Kind.CHARGE, fields)
+    return append(shelf, last, EntryKind.CHARGE, fields)
 
 
 def _share(shelf: Shelf, terms: Terms, last: Entry, request: Request, amounts: Amounts, bought: Entry) -> Stored:
     """Charge an analyst's own cap for another's answer; the total has paid for it."""
     paid = _paid(shelf, bought)
-    _require_price(paid, request)
+    _require_cost(paid, request)
     answer = answer_of(shelf, bought)
     fields = _own(shelf, terms, request, amounts, limits(terms.budget))
-    append(shelf, last, Kind.SHARE, {**fields, "source": bought.number})
+    append(shelf, last, EntryKind.SHARE, {**fields, "source": bought.number})
     return _stored(shelf, bought, paid, request.analyst, answer)
 
 
@@ -91,7 +91,7 @@ def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts, budget:
     return {
         **_asked(request),
         "time": now(),
-        "price": guarantee_to_plain(request.price),
+        "cost": guarantee_to_plain(request.cost),
         "amounts": amounts_to_plain(amounts),
         "own": amounts_to_plain(after),
         "description": request.description,
@@ -102,16 +102,16 @@ def _own(shelf: Shelf, terms: Terms, request: Request, amounts: Amounts, budget:
 def charge_of(entry: Entry) -> Charge:
     """Return the charge that an entry stands for."""
     fields = entry.fields
-    price = guarantee_from_plain(fields["price"])
+    cost = guarantee_from_plain(fields["cost"])
     return Charge(
-        number=entry.number, digest=fields["digest"], analyst=fields["analyst"], price=price, entry_hash=entry.hash
+        number=entry.number, digest=fields["digest"], analyst=fields["analyst"], cost=cost, entry_hash=entry.hash
     )
 
 
 def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     """Write the released answer of a charge down; once."""
     if not isinstance(answer, str):
-        raise ParameterError("an answer is stored as JSON text", parameter="answer")
+        raise ParameterError("answer must be JSON text", parameter="answer")
     content = answer.encode("utf-8", "surrogatepass")
     if len(content) > _MOST_ANSWER:
         raise ParameterError("an answer of more than 256 MiB cannot be stored: ask for fewer cells", parameter="answer")
@@ -119,8 +119,8 @@ def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     closed = shelf.closing(charge.number)
     name = {"answer_hash": hashlib.sha256(content).hexdigest()}
     if closed is None:
-        closed = _close(shelf, paid, Kind.ANSWER, name, content)
-    elif closed.kind is not Kind.ANSWER or closed.fields["answer_hash"] != name["answer_hash"]:
+        closed = _close(shelf, paid, EntryKind.ANSWER, name, content)
+    elif closed.kind is not EntryKind.ANSWER or closed.fields["answer_hash"] != name["answer_hash"]:
         raise LedgerError(f"charge {charge.number} has its outcome already, and an answer is stored once")
     return _stored(shelf, closed, paid, charge.analyst, answer)
 
@@ -139,7 +139,7 @@ def keep_outcome(shelf: Shelf, charge: Charge, outcome: str) -> None:
     paid = known_charge(shelf, charge)
     if shelf.closing(charge.number) is not None:
         raise LedgerError(f"charge {charge.number} has its outcome already")
-    _close(shelf, paid, Kind.OUTCOME, {"outcome": outcome})
+    _close(shelf, paid, EntryKind.OUTCOME, {"outcome": outcome})
 
 
 def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
@@ -153,7 +153,7 @@ def keep_amendment(shelf: Shelf, terms: Terms, *, reason: str, by: str) -> None:
             "cannot be restated: amend the numbers only"
         )
     fields = {"time": now(), "terms": terms.to_plain(), "reason": reason, "by": by, "terms_at": last.number + 1}
-    append(shelf, last, Kind.AMEND, fields)
+    append(shelf, last, EntryKind.AMEND, fields)
 
 
 def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str) -> None:
@@ -164,20 +164,22 @@ def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str
     checked_words(reason, name="reason", most=_LONG)
     checked_words(by, name="by")
     _, last = shelf.in_force()
-    append(shelf, last, Kind.ANCHOR, {"time": now(), "remembered": remembered, "reason": reason, "by": by})
+    append(shelf, last, EntryKind.ANCHOR, {"time": now(), "remembered": remembered, "reason": reason, "by": by})
 
 
 def known_charge(shelf: Shelf, charge: Charge) -> Entry:
     """Return the entry of a charge, if it is one of this ledger."""
     if not isinstance(charge, Charge):
-        raise ParameterError(f"a Charge from obtain is needed, not {type(charge).__name__}", parameter="charge")
+        raise ParameterError(f"charge must be a Charge from obtain; got {type(charge).__name__}", parameter="charge")
     paid = shelf.entry(charge.number)
-    if paid is None or paid.kind is not Kind.CHARGE or charge_of(paid) != charge:
+    if paid is None or paid.kind is not EntryKind.CHARGE or charge_of(paid) != charge:
         raise LedgerMismatch(f"charge {charge.number} is not of this ledger: store an answer where it was charged")
     return paid
 
 
-def append(shelf: Shelf, last: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
+def append(
+    shelf: Shelf, last: Entry, kind: EntryKind, fields: Mapping[str, Any], content: bytes | None = None
+) -> Entry:
     """Continue the chain; what is not said anew goes on as it was."""
     carried = {"spent": last.fields["spent"], "terms_at": last.fields["terms_at"]}
     entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})
@@ -195,7 +197,7 @@ def first_entry(terms: Terms) -> Entry:
         "terms_at": 1,
         "spent": amounts_to_plain(nothing(terms)),
     }
-    return Entry.make(1, START, Kind.OPEN, fields)
+    return Entry.make(1, START, EntryKind.OPEN, fields)
 
 
 def require_format(shelf: Shelf) -> None:
@@ -203,7 +205,8 @@ def require_format(shelf: Shelf) -> None:
     opening = shelf.entry(1)
     if opening is None or opening.fields.get("format") != FORMAT:
         raise LedgerMismatch(
-            "this ledger is kept in another format than this version of discreet reads: use the version that wrote it"
+            f"this ledger has another format than format {FORMAT}, which this version of discreet reads: open it with "
+            "the version that wrote it. Nothing was spent."
         )
 
 
@@ -237,14 +240,14 @@ def _asked(request: Request) -> dict[str, Any]:
 
 def _held(shelf: Shelf, request: Request) -> Stored | None:
     """Return the answer that this analyst has paid for already."""
-    answer = shelf.first(Kind.ANSWER, request.digest, request.analyst)
+    answer = shelf.first(EntryKind.ANSWER, request.digest, request.analyst)
     if answer is None:
-        shared = shelf.first(Kind.SHARE, request.digest, request.analyst)
+        shared = shelf.first(EntryKind.SHARE, request.digest, request.analyst)
         answer = None if shared is None else shelf.entry(shared.fields["source"])
     if answer is None:
         return None
     paid = _paid(shelf, answer)
-    _require_price(paid, request)
+    _require_cost(paid, request)
     return _stored(shelf, answer, paid, request.analyst, answer_of(shelf, answer))
 
 
@@ -261,15 +264,17 @@ def _key_entry(shelf: Shelf, request: Request) -> Entry | None:
     return bound
 
 
-def _require_price(paid: Entry, request: Request) -> None:
-    if paid.fields["price"] != guarantee_to_plain(request.price):
+def _require_cost(paid: Entry, request: Request) -> None:
+    if paid.fields["cost"] != guarantee_to_plain(request.cost):
         raise LedgerMismatch(
-            "an answer with this digest was released at another price, and the digest must cover the price: make it "
+            "an answer with this digest was released at another cost, and the digest must cover the cost: make it "
             "from the plan and all its privacy parameters. Nothing was spent."
         )
 
 
-def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any], content: bytes | None = None) -> Entry:
+def _close(
+    shelf: Shelf, paid: Entry, kind: EntryKind, fields: Mapping[str, Any], content: bytes | None = None
+) -> Entry:
     """Append the end of a charge; no time is written, as that would tell how long the data took."""
     last = shelf.last()
     if last is None:
@@ -280,7 +285,7 @@ def _close(shelf: Shelf, paid: Entry, kind: Kind, fields: Mapping[str, Any], con
 
 def _paid(shelf: Shelf, answer: Entry) -> Entry:
     paid = shelf.entry(answer.fields["charge"])
-    if paid is None or paid.kind is not Kind.CHARGE:
+    if paid is None or paid.kind is not EntryKind.CHARGE:
         raise changed(answer.number)
     return paid
 
@@ -291,7 +296,7 @@ def _stored(shelf: Shelf, closed: Entry, paid: Entry, analyst: str, answer: str)
         answer=answer,
         digest=closed.fields["digest"],
         analyst=analyst,
-        price=guarantee_from_plain(paid.fields["price"]),
+        cost=guarantee_from_plain(paid.fields["cost"]),
         entry_hash=closed.hash,
         shared=paid.fields["analyst"] != analyst,
         lost=_lost(shelf, paid),
@@ -308,4 +313,4 @@ def _lost(shelf: Shelf, paid: Entry) -> tuple[int, ...]:
 
 def _without_answer(closed: Entry | None) -> bool:
     """Say whether a charge ended, or stands, without an answer; what was granted was received."""
-    return closed is None or (closed.kind is Kind.OUTCOME and closed.fields["outcome"] != GRANTED)
+    return closed is None or (closed.kind is EntryKind.OUTCOME and closed.fields["outcome"] != GRANTED)

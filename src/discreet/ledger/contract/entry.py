@@ -19,7 +19,7 @@ START = "0" * 64
 _MOST_CHARACTERS = 48 << 20  # well within what can be read back
 
 
-class Kind(Enum):
+class EntryKind(Enum):
     """What an entry says happened."""
 
     OPEN = "open"
@@ -33,19 +33,19 @@ class Kind(Enum):
     ANCHOR = "anchor"
 
     def __repr__(self) -> str:
-        return f"Kind.{self.name}"
+        return f"EntryKind.{self.name}"
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
     """One line: its number, the hash of the line before it, its canonical text, and its own hash.
 
-    The hash is SHA-256 of the previous hash followed by the text. `fields` are the values of the text: `price`,
+    The hash is SHA-256 of the previous hash followed by the text. `fields` are the values of the text: `cost`,
     `digest`, `analyst`, `description` ... as the kind has them, and in every line `spent`, the exact total
     over all analysts after it, and `terms_at`, the line whose terms are in force. An answer is kept beside its line,
     which has its SHA-256 as `answer_hash`: a charge reads the last line, and that must not grow with the answer.
 
-    >>> Entry.make(1, START, Kind.REPLAY, {"analyst": "ana"}).text
+    >>> Entry.make(1, START, EntryKind.REPLAY, {"analyst": "ana"}).text
     '{"analyst":"ana","kind":"replay","number":1}'
     """
 
@@ -56,7 +56,7 @@ class Entry:
     fields: Mapping[str, Any] = field(compare=False, repr=False)
 
     @classmethod
-    def make(cls, number: int, previous: str, kind: Kind, fields: Mapping[str, Any]) -> Entry:
+    def make(cls, number: int, previous: str, kind: EntryKind, fields: Mapping[str, Any]) -> Entry:
         """Return the line that continues a chain."""
         values = {**fields, "kind": kind.value, "number": number}
         text = write(values)
@@ -75,20 +75,20 @@ class Entry:
             values = read(text)
         except DiscreetError:
             raise changed(number) from None
-        kinds = {kind.value for kind in Kind}
+        kinds = {kind.value for kind in EntryKind}
         if not isinstance(values, dict) or values.get("number") != number or values.get("kind") not in kinds:
             raise changed(number)
         return cls(number, previous, text, stated_hash, values)
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> EntryKind:
         """What the line says happened."""
-        return Kind(self.fields["kind"])
+        return EntryKind(self.fields["kind"])
 
     @property
-    def price(self) -> Guarantee | None:
-        """The price of a charge or a share, in its own notion; None for any other line."""
-        plain = self.fields.get("price")
+    def cost(self) -> Guarantee | None:
+        """The cost of a charge or a share, in its own notion; None for any other line."""
+        plain = self.fields.get("cost")
         return None if plain is None else guarantee_from_plain(plain)
 
     @property
@@ -123,7 +123,7 @@ class Shelf(ABC):
         """Return the last charge or share of an analyst."""
 
     @abstractmethod
-    def first(self, kind: Kind, digest: str, analyst: str | None = None) -> Entry | None:
+    def first(self, kind: EntryKind, digest: str, analyst: str | None = None) -> Entry | None:
         """Return the first answer, or the first share, under a digest, of anybody or of one analyst."""
 
     @abstractmethod
@@ -139,7 +139,7 @@ class Shelf(ABC):
         """Return the numbers of the charges under a digest, in order, by anybody or by one analyst."""
 
     @abstractmethod
-    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+    def newest(self, digest: str, kinds: Sequence[EntryKind]) -> Entry | None:
         """Return the last entry of some kinds under a digest."""
 
     @abstractmethod

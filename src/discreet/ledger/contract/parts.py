@@ -10,7 +10,7 @@ from typing import Any
 from discreet.errors import LedgerMismatch, ParameterError, ReleaseSuperseded
 from discreet.ledger.contract.accounts import amounts_of
 from discreet.ledger.contract.decisions import append, charge_of, known_charge, spend
-from discreet.ledger.contract.entry import Entry, Kind, Shelf
+from discreet.ledger.contract.entry import Entry, EntryKind, Shelf
 from discreet.ledger.contract.terms import Charge, Request
 
 _NAMES = ("attempt", "next", "most", "taken_up")
@@ -74,7 +74,7 @@ class Parts:
 def parts_of(shelf: Shelf, charge: Charge) -> Parts:
     """Return how far a release has come."""
     known_charge(shelf, charge)
-    newest = shelf.newest(_digest(charge), (Kind.PART, Kind.CHARGE))
+    newest = shelf.newest(_digest(charge), (EntryKind.PART, EntryKind.CHARGE))
     return Parts.of(charge.number) if newest is None else Parts.read(newest.fields)
 
 
@@ -93,7 +93,7 @@ def keep_beginning(shelf: Shelf, charge: Charge, *, part: int, attempt: int) -> 
         )
     _, last = shelf.in_force()
     names = {"analyst": charge.analyst, "digest": _digest(charge), "release": charge.number, "part": part}
-    append(shelf, last, Kind.PART, {**names, "parts": state.begun.plain})
+    append(shelf, last, EntryKind.PART, {**names, "parts": state.begun.plain})
 
 
 def keep_taking_up(shelf: Shelf, charge: Charge, request: Request, *, start: int, seen: Parts) -> Charge:
@@ -110,7 +110,7 @@ def keep_taking_up(shelf: Shelf, charge: Charge, request: Request, *, start: int
         raise ParameterError("a release is taken up at a part that was begun, or at the next one", parameter="start")
     terms, last = shelf.in_force()
     after = state.resumed(attempt=last.number + 1, start=start)
-    amounts, written = amounts_of(request.price, terms), {"start": start, "parts": after.plain}
+    amounts, written = amounts_of(request.cost, terms), {"start": start, "parts": after.plain}
     return charge_of(spend(shelf, terms, last, request, amounts, release=charge.number, **written))
 
 
@@ -121,7 +121,7 @@ def taking_up(charge: Charge, **given: Any) -> Request:
 
 def lawful(before: Parts, entry: Entry) -> bool:
     """Say whether an entry that begins a part or takes a release up follows from the state before it."""
-    if entry.kind is Kind.PART:
+    if entry.kind is EntryKind.PART:
         return before.next == entry.fields["part"] and Parts.read(entry.fields) == before.begun
     start = entry.fields["start"]
     within = type(start) is int and 1 <= start <= before.most + 1

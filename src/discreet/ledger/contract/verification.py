@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from discreet.errors import DiscreetError, LedgerTampered
 from discreet.ledger.contract.accounts import Verification, amounts_of, limits, nothing, plus, spent_guarantee, within
 from discreet.ledger.contract.decisions import answer_of
-from discreet.ledger.contract.entry import START, Entry, Kind, Shelf, changed
+from discreet.ledger.contract.entry import START, Entry, EntryKind, Shelf, changed
 from discreet.ledger.contract.parts import Parts, lawful
 from discreet.ledger.contract.terms import Terms, amounts_from_plain, checked_digest, guarantee_from_plain
 from discreet.privacy.adaptive import Amounts
@@ -39,20 +39,20 @@ class Replay:
     def take(self, entry: Entry) -> None:
         """Read one more entry."""
         self._require(entry, entry.number == self.number + 1 and entry.previous == self.head, "breaks the chain")
-        self._require(entry, (entry.kind is Kind.OPEN) == (self.number == 0), "opens the ledger again")
+        self._require(entry, (entry.kind is EntryKind.OPEN) == (self.number == 0), "opens the ledger again")
         match entry.kind:
-            case Kind.OPEN | Kind.AMEND:
+            case EntryKind.OPEN | EntryKind.AMEND:
                 self._take_terms(entry)
-            case Kind.CHARGE | Kind.SHARE:
+            case EntryKind.CHARGE | EntryKind.SHARE:
                 self._take_spending(entry)
-            case Kind.ANSWER | Kind.OUTCOME:
+            case EntryKind.ANSWER | EntryKind.OUTCOME:
                 self._take_closing(entry)
-            case Kind.PART:
+            case EntryKind.PART:
                 self._take_part(entry)
-            case Kind.REPLAY:
+            case EntryKind.REPLAY:
                 self._require(entry, entry.fields["source"] in self.paid, "repeats a release that is not there")
                 self._take_key(entry)
-            case Kind.ANCHOR:
+            case EntryKind.ANCHOR:
                 pass
         self._require(entry, amounts_from_plain(entry.fields["spent"]) == self.spent, "states another total")
         self._require(entry, entry.fields["terms_at"] == self.terms_at, "names other terms")
@@ -72,8 +72,8 @@ class Replay:
         """Add a charge to the total and the own sum, a share to the own sum alone."""
         terms, fields = self._terms(entry), entry.fields
         amounts = amounts_from_plain(fields["amounts"])
-        least = amounts_of(guarantee_from_plain(fields["price"]), terms)
-        self._require(entry, within(least, amounts), "charges less than its price")
+        least = amounts_of(guarantee_from_plain(fields["cost"]), terms)
+        self._require(entry, within(least, amounts), "charges less than its cost")
         analyst = fields["analyst"]
         self._require(entry, analyst in terms.caps, "is of an analyst who was not listed")
         cap = terms.cap_of(analyst)
@@ -84,7 +84,7 @@ class Replay:
         self.own[analyst] = own
         self.charges += 1
         self._take_key(entry)
-        if entry.kind is Kind.SHARE:
+        if entry.kind is EntryKind.SHARE:
             bought = self.answers.get(fields["source"])
             self._require(entry, terms.shared_answers and bought == fields["digest"], "shares what is not there")
             return
@@ -112,7 +112,7 @@ class Replay:
         self._require(entry, same, "answers what was not charged")
         self._require(entry, fields["charge"] not in self.closed, "answers a charge again")
         self.closed.add(fields["charge"])
-        if entry.kind is Kind.ANSWER:
+        if entry.kind is EntryKind.ANSWER:
             self.answers[entry.number] = fields["digest"]
 
     def _take_key(self, entry: Entry) -> None:
@@ -147,7 +147,7 @@ def replayed(entries: Iterable[Entry]) -> Replay:
 def complete(shelf: Shelf) -> Iterator[Entry]:
     """Return the entries in order, each after a look at the answer beside it, where there must be one."""
     for entry in shelf.entries():
-        if entry.kind is Kind.ANSWER:
+        if entry.kind is EntryKind.ANSWER:
             answer_of(shelf, entry)
         elif shelf.content(entry.number) is not None:
             raise changed(entry.number)

@@ -34,7 +34,7 @@ class SqliteLedger(Ledger):
     Every step takes the lock of the anchor, then SQLite's write lock, compares the last entry with the anchor, decides,
     appends, commits with `synchronous = FULL`, replaces the anchor, and only then returns.
 
-    Privacy. Whatever crashes, and however many threads and processes spend at once, the prices of all answers that were
+    Privacy. Whatever crashes, and however many threads and processes spend at once, the costs of all answers that were
         handed out add up to at most the budget; the file may say more was spent than was released, never less.
         Proof: `obtain` returns a charge after its transaction is on the disk, and the caller needs the charge to make
         an answer; so at every moment the released answers are among the charges on the disk. The steps are serial under

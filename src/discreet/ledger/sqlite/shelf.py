@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import LedgerError, LedgerTampered
-from discreet.ledger.contract import START, Entry, Kind, Shelf, changed
+from discreet.ledger.contract import START, Entry, EntryKind, Shelf, changed
 from discreet.ledger.files import make_private, reach, unusable
 
 APPLICATION = 0x64697363  # 'disc'
@@ -90,9 +90,9 @@ class SqliteShelf(Shelf):
 
     def latest_spending(self, analyst: str) -> Entry | None:
         """Return the last charge or share of an analyst."""
-        return self._latest("analyst", analyst, (Kind.CHARGE, Kind.SHARE))
+        return self._latest("analyst", analyst, (EntryKind.CHARGE, EntryKind.SHARE))
 
-    def first(self, kind: Kind, digest: str, analyst: str | None = None) -> Entry | None:
+    def first(self, kind: EntryKind, digest: str, analyst: str | None = None) -> Entry | None:
         """Return the first answer, or the first share, under a digest."""
         where = "SELECT min(number) FROM entries WHERE digest = ? AND kind = ?"
         if analyst is None:
@@ -116,7 +116,7 @@ class SqliteShelf(Shelf):
         rows = self._connection.execute(f"SELECT number FROM entries WHERE {where} ORDER BY number", values)  # noqa: S608
         return [row[0] for row in rows]
 
-    def newest(self, digest: str, kinds: Sequence[Kind]) -> Entry | None:
+    def newest(self, digest: str, kinds: Sequence[EntryKind]) -> Entry | None:
         """Return the last entry of some kinds under a digest."""
         return self._latest("digest", digest, kinds)
 
@@ -149,7 +149,7 @@ class SqliteShelf(Shelf):
         )
         reach("after insert")
 
-    def _latest(self, column: str, value: str, kinds: Sequence[Kind]) -> Entry | None:
+    def _latest(self, column: str, value: str, kinds: Sequence[EntryKind]) -> Entry | None:
         newest = f"SELECT max(number) FROM entries WHERE {column} = ? AND kind = ?"  # noqa: S608  our names
         numbers = [self._value(newest, value, kind.value) for kind in kinds]
         return self._at(max((number for number in numbers if number is not None), default=None))

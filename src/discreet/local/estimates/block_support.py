@@ -38,10 +38,10 @@ class BlockSupport:
 
     People with any value of the block report in it with chance `inside`, others with `elsewhere`. A report of a holder
     of x lies on the plane with chance `held`. A report in the block lies there with chance `near` if its person holds
-    another value of the block, and with `far` >= `near` if a value of another. `shares` are the raw estimates, which
-    every interval contains.
+    another value of the block, and with `far` >= `near` if a value of another. `frequencies` are the raw estimates,
+    which every interval contains.
 
-    Accuracy. `interval` misses a share with at most the stated probability, whatever the other people hold, for the
+    Accuracy. `interval` misses a frequency with at most the stated probability, whatever the other people hold, for the
         table of those who reported and for the population they were drawn from.
         Proof: let m people hold x and F people any value of its block. Of the reports in the block G come from holders,
         A from the F - m people near, and V = N - G, of N in all, from people near or far. Given who reports in the
@@ -57,13 +57,14 @@ class BlockSupport:
         binomial law of the reports in the block. A tail of a sum of binomials is bounded by that of the binomial law
         with the same mean and number of coins for c >= mean + 1 (Hoeffding 1956, theorem 4) and by 1 nearer; where its
         variance is at least 100 and 8 z^4, it is expanded as in `Support`, with the same margin. For a population m is
-        a binomial number itself: half of the allowed error is for m, half for the share given m (Clopper and Pearson).
+        a binomial number itself: half of the allowed error is for m, half for the frequency given m (Clopper and
+        Pearson).
     Cost. Some 60 beta functions for every different pair of a block and a count.
     Reference. Hoeffding 1956, 1963; Clopper, Pearson 1934; Cornish, Fisher 1938.
 
     >>> chances = BlockChances(*(Fraction(percent, 100) for percent in (50, 55, 20, 5, 6)))
-    >>> counts, in_blocks, shares = np.array([30, 9, 8]), np.array([120, 90]), np.array([0.17, 0.0, 0.0])
-    >>> reports = BlockSupport(counts, in_blocks, 300, chances, shares)
+    >>> counts, in_blocks, frequencies = np.array([30, 9, 8]), np.array([120, 90]), np.array([0.17, 0.0, 0.0])
+    >>> reports = BlockSupport(counts, in_blocks, 300, chances, frequencies)
     >>> [f"{a:.2f} {b:.2f}" for a, b in zip(*reports.interval(0.05, Target.TABLE))]
     ['0.10 0.25', '0.00 0.09', '0.00 0.07']
     """
@@ -72,19 +73,19 @@ class BlockSupport:
     in_blocks: Integers
     people: int
     chances: BlockChances
-    shares: Floats
+    frequencies: Floats
     method: ClassVar[str] = "bounded law of the reports in a block"
 
     def interval(self, rest: float, target: Target, chosen: Integers | None = None) -> tuple[Floats, Floats]:
-        """Return ends that miss a share with probability `rest`, for all values or the chosen ones."""
+        """Return ends that miss a frequency with probability `rest`, for all values or the chosen ones."""
         values = np.arange(self.counts.size, dtype=np.int64) if chosen is None else chosen
         if not values.size:
             return np.empty(0), np.empty(0)
         seen, ranks = np.unique(self.counts[values], return_inverse=True)
         pairs, places = np.unique(values % self.in_blocks.size * seen.size + ranks, return_inverse=True)
         low, high = self.ends(seen[pairs % seen.size], pairs // seen.size, rest, target)
-        shares = self.shares[values]
-        return np.minimum(low[places], shares), np.maximum(high[places], shares)
+        frequencies = self.frequencies[values]
+        return np.minimum(low[places], frequencies), np.maximum(high[places], frequencies)
 
     def ends(self, counts: Integers, blocks: Integers, rest: float, target: Target) -> tuple[Floats, Floats]:
         """Return the ends for so many reports on the plane of a value of these blocks."""

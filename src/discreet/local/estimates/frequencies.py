@@ -1,4 +1,4 @@
-"""Estimated shares of values, with their standard errors: unbiased unless asked otherwise.
+"""Estimated frequencies of values, with their standard errors: unbiased unless asked otherwise.
 
 The values that stand out are listed largest first, and a list of none says so. The nearest distribution is the
 Euclidean projection on the simplex.
@@ -14,11 +14,12 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet._optional import optional
 from discreet.display import Table, format_number
-from discreet.display.plots import Plot, plot_interval
+from discreet.display.plots import Plot
 from discreet.errors import InputError, ParameterError
+from discreet.frames import to_pandas
 from discreet.local.estimates.block_support import BlockSupport
+from discreet.local.estimates.columns import EstimateColumns
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
 from discreet.local.estimates.support import Support
 from discreet.local.protocol import Floats, Integers, Spec, counted, is_integer, number_of_people
@@ -30,31 +31,32 @@ _SHOWN, _MOST_DRAWN = 10, 100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frequencies:
-    """The estimated share of every value among `people`: raw and unbiased, with standard errors.
+class Frequencies(EstimateColumns):
+    """The estimated frequency of every value among `people`: raw and unbiased, with standard errors.
 
     Raw estimates of rare values are often negative. That is what makes sums and averages of them right; cutting them
-    at zero and scaling the rest to one ruins the large ones (see the page on estimates). `projected` gives shares that
-    are a distribution, `top` the values that stand out, each for its purpose. `counts` are estimated numbers of people.
+    at zero and scaling the rest to one ruins the large ones (see the page on estimates). `projected` gives frequencies
+    that are a distribution, `top` the values that stand out, each for its purpose. `counts` are estimated numbers of
+    people.
 
     `labels` name the values, if they have names: texts, or other keys. `support` is the number of reports that speak
     for each value, where the protocol counts such: it makes intervals right also where counts are small.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> spec = DirectResponse(epsilon=1, values=3, labels=("tea", "coffee", "water"))
-    >>> shares = spec.estimate(np.array([5_000, 3_000, 2_000]), 10_000)
-    >>> shares
-    Frequencies(3 values, 10,000 people, standard errors 0.0112 to 0.0131)
-    >>> print(shares["tea"])
+    >>> spec = DirectResponse(epsilon=1, categories=("tea", "coffee", "water"))
+    >>> frequencies = spec.estimate(np.array([5_000, 3_000, 2_000]), 10_000)
+    >>> frequencies
+    Frequencies(3 categories, 10,000 people, standard errors 0.0112 to 0.0131)
+    >>> print(frequencies["tea"])
     0.791 [0.765, 0.817] (95 %, table)
-    >>> shares.counts.round().tolist()
+    >>> frequencies.counts.round().tolist()
     [7910.0, 2418.0, -328.0]
     """
 
     spec: Spec
     people: int
-    values: Floats
-    standard_errors: Floats
+    value: Floats
+    standard_error: Floats
     labels: tuple[Any, ...] = ()
     support: Support | BlockSupport | None = field(default=None)
 
@@ -62,26 +64,32 @@ class Frequencies:
         if is_integer(self.people) and self.people == 0:
             raise InputError("there are no reports to estimate from")
         object.__setattr__(self, "people", number_of_people(self.people))
-        for name in ("values", "standard_errors"):
+        for name in ("value", "standard_error"):
             column = np.array(getattr(self, name), dtype=np.float64)
             column.flags.writeable = False
             object.__setattr__(self, name, column)
-        if self.values.ndim != 1 or not len(self) or self.values.shape != self.standard_errors.shape:
-            raise ParameterError("values and standard_errors are columns of the same length", parameter="values")
-        if not (np.isfinite(self.values).all() and np.isfinite(self.standard_errors).all()):
-            raise ParameterError("values and standard_errors are finite", parameter="values")
+        if self.value.ndim != 1 or not len(self) or self.value.shape != self.standard_error.shape:
+            raise ParameterError("value and standard_error must be columns of the same length", parameter="value")
+        if not (np.isfinite(self.value).all() and np.isfinite(self.standard_error).all()):
+            raise ParameterError("value and standard_error must be finite", parameter="value")
         if len(self.labels) not in (0, len(self)):
-            raise ParameterError("labels name all the values or none", parameter="labels")
+            raise ParameterError("labels must name all lines or none", parameter="labels")
         object.__setattr__(self, "labels", tuple(self.labels))
 
     @classmethod
     def from_support(cls, spec: Spec, support: Support, labels: Sequence[Any] = ()) -> Self:
-        """Estimate the shares from the number of reports that speak for each value."""
+        """Estimate the frequencies from the number of reports that speak for each value."""
         names = tuple(labels) or getattr(spec, "labels", ())
-        return cls(spec, support.people, support.shares, support.standard_errors(), names, support)
+        return cls(spec, support.people, support.frequencies, support.standard_errors(), names, support)
 
-    def __len__(self) -> int:
-        return int(self.values.size)
+    @property
+    def _line(self) -> str:
+        """A category where the spec lists them, else a key."""
+        return "category" if hasattr(self.spec, "categories") else "key"
+
+    @property
+    def _lines_in_words(self) -> str:
+        return counted(len(self), self._line, "categories" if self._line == "category" else "keys")
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.labels or range(len(self)))
@@ -91,113 +99,92 @@ class Frequencies:
 
     @property
     def counts(self) -> Floats:
-        """The estimated numbers of people: shares times people, raw and unbiased as they are, with the same factor."""
-        return self.values * self.people
+        """The estimated numbers of people: frequencies times people, raw and unbiased too."""
+        return self.value * self.people
 
     def intervals(
         self,
         *,
         confidence: float = 0.95,
-        simultaneous: bool = False,
+        together: bool = False,
         target: Target = Target.TABLE,
         among: Sequence[Any] | None = None,
     ) -> Intervals:
         """Return an interval for every value, or for those in `among`, in that order.
 
-        Each holds with the stated confidence; with `simultaneous=True` all of them do at once (Bonferroni: each is
+        Each holds with the stated confidence; with `together=True` all of them do at once (Bonferroni: each is
         taken at (1 - confidence) / their number). `among` must be chosen without looking at these reports.
         """
         chosen = None if among is None else self._chosen(among)
         count = len(self) if chosen is None else chosen.size
         rest = allowed_error(confidence)
-        each = rest / max(count, 1) if simultaneous else rest
+        each = rest / max(count, 1) if together else rest
         low, high = self._ends(each, stated_target(target), chosen)
-        return Intervals(low, high, float(confidence), target, bool(simultaneous))
+        return Intervals(low, high, float(confidence), target, bool(together))
 
     def of(self, value: Any, *, confidence: float = 0.95, target: Target = Target.TABLE) -> Estimate:
-        """Return the estimated share of one value, named before looking, with its interval."""
+        """Return the estimated frequency of one value, named before looking, with its interval."""
         place = self._place(value)
         ends = self.intervals(confidence=confidence, target=target, among=[value])
-        share, guarantee = float(self.values[place]), self.spec.guarantee
-        return Estimate(share, float(ends.low[0]), float(ends.high[0]), confidence, target, guarantee, self._method)
+        frequency, guarantee = float(self.value[place]), self.spec.guarantee
+        return Estimate(frequency, float(ends.low[0]), float(ends.high[0]), confidence, target, guarantee, self._method)
 
     def projected(self) -> Floats:
-        """Return the distribution nearest to the raw shares: better over all values, biased for the large ones.
+        """Return the distribution nearest to the raw frequencies: better over all values, biased for the large ones.
 
-        That takes the shares of all values: those of some keys do not sum to one.
+        That takes the frequencies of all values: those of some keys do not sum to one.
         """
-        if self._size != len(self):
-            raise InputError("the listed keys are not all keys, so their shares do not sum to 1; use the raw shares")
-        return onto_simplex(self.values)
-
-    @property
-    def _size(self) -> int | None:
-        """The number of values that the spec has, None where they cannot be counted."""
-        try:
-            return getattr(self.spec, "size", len(self))
-        except ParameterError:
-            return None
+        if getattr(self.spec, "category_count", None) != len(self):
+            raise InputError("projected() needs all categories; use the raw frequencies of some keys")
+        return onto_simplex(self.value)
 
     def top(self, k: int, *, confidence: float = 0.95) -> TopList:
-        """Return the largest shares, at most k, of the values that certainly somebody holds.
+        """Return the largest frequencies, at most k, of the values that certainly somebody holds.
 
-        A value is listed when the lower end of its interval is above zero, all intervals taken simultaneously: so
+        A value is listed when the lower end of its interval is above zero, all intervals taken together: so
         with the stated confidence no value that nobody holds is listed, and no interval shown is wrong, although the
         list was chosen by looking. The list may be shorter than k, or empty. Hostile reports can put any value there.
         """
-        ends = self.intervals(confidence=confidence, simultaneous=True)
+        ends = self.intervals(confidence=confidence, together=True)
         seen = np.flatnonzero(ends.low > 0)
-        best = seen[np.argsort(-self.values[seen], kind="stable")][: whole(k, name="k")]
-        shares, low, high = self.values[best], ends.low[best], ends.high[best]
-        reach = float(np.max(np.maximum(high - shares, shares - low), initial=0.0))
+        best = seen[np.argsort(-self.value[seen], kind="stable")][: whole(k, name="k")]
+        frequencies, low, high = self.value[best], ends.low[best], ends.high[best]
+        reach = float(np.max(np.maximum(high - frequencies, frequencies - low), initial=0.0))
         labels = tuple(self._label(place) for place in best.tolist())
         loss = self.spec.loss
-        words = f"{self._method}, all {len(self):,} values at once"
-        return TopList(labels, shares, low, high, reach, confidence, self.spec.guarantee, words, loss)
+        words = f"{self._method}, all {self._lines_in_words} at once"
+        return TopList(labels, frequencies, low, high, reach, confidence, self.spec.guarantee, words, loss)
 
     def table(self, k: int = _SHOWN, *, confidence: float = 0.95) -> Table:
-        """Return the k largest raw shares with intervals that hold together, and what a hostile report could do.
+        """Return the k largest raw frequencies with intervals that hold together, and what a hostile report could do.
 
         Every column times `people` is about numbers of people.
         """
-        ends = self.intervals(confidence=confidence, simultaneous=True)
-        best = self._largest(k)
-        columns = self.values, self.standard_errors, ends.low, ends.high
-        rows = [[str(self._label(place)), *(column[place] for column in columns)] for place in best.tolist()]
-        return Table(["value", "share", "standard error", "low", "high"], rows, self._caption(confidence, len(rows)))
-
-    def to_pandas(self, *, confidence: float = 0.95, simultaneous: bool = True) -> Any:
-        """Return a frame of all values, by label: share, standard_error, low and high; the intervals hold together."""
-        pandas = optional("pandas", extra="frames", purpose="to_pandas()")
-        ends = self.intervals(confidence=confidence, simultaneous=simultaneous)
-        columns = {"share": self.values, "standard_error": self.standard_errors, "low": ends.low, "high": ends.high}
-        return pandas.DataFrame(columns, index=pandas.Index(list(self), name="value", tupleize_cols=False))
+        rows = self._lines(self._largest(k).tolist(), confidence)
+        names = [self._line, "frequency", "standard error", "low", "high"]
+        return Table(names, rows, self._caption(confidence, len(rows)))
 
     def plot(self, k: int = 2 * _SHOWN, *, confidence: float = 0.95, title: str = "") -> Plot:
-        """Draw the k largest raw shares, at most 100, with intervals that hold together; needs the extra `plot`."""
+        """Draw the k largest raw frequencies, k <= 100, with intervals that hold together; needs the extra `plot`."""
         if whole(k, name="k") > _MOST_DRAWN:
-            raise ParameterError(f"k is at most {_MOST_DRAWN} lines of a plot; table(k) lists more", parameter="k")
-        ends, best = self.intervals(confidence=confidence, simultaneous=True), self._largest(k)
-        middle = np.clip(self.values[best], ends.low[best], ends.high[best])
-        names = [str(self._label(place)) for place in best.tolist()]
-        words = title or f"Largest shares, {100 * confidence:.6g} % intervals that hold together"
-        return plot_interval(names, middle, ends.low[best], ends.high[best], title=words, x_label="share of people")
+            raise ParameterError(f"k must be at most {_MOST_DRAWN} lines of a plot; table(k) lists more", parameter="k")
+        return self._drawn(self._largest(k).tolist(), confidence, title or "Largest frequencies", "frequency")
 
     def _largest(self, k: int) -> Integers:
-        """Return the places of the largest raw shares."""
-        return np.argsort(-self.values, kind="stable")[: whole(k, name="k")].astype(np.int64)
+        """Return the places of the largest raw frequencies."""
+        return np.argsort(-self.value, kind="stable")[: whole(k, name="k")].astype(np.int64)
 
     def _ends(self, rest: float, target: Target, chosen: Integers | None) -> tuple[Floats, Floats]:
         """Return the ends of intervals that miss with probability `rest` each."""
         if self.support is not None:
             return self.support.interval(rest, target, chosen)
         places = slice(None) if chosen is None else chosen
-        shares, errors = self.values[places], self.standard_errors[places]
+        frequencies, errors = self.value[places], self.standard_error[places]
         if target is Target.POPULATION:
-            held = np.clip(shares, 0.0, 1.0)
+            held = np.clip(frequencies, 0.0, 1.0)
             errors = np.sqrt(errors**2 + held * (1 - held) / self.people)
         reach = two_sided_normal(rest) * errors
-        return shares - reach, shares + reach
+        return frequencies - reach, frequencies + reach
 
     @property
     def _method(self) -> str:
@@ -219,13 +206,13 @@ class Frequencies:
         if place is None and by_index and is_integer(value) and 0 <= value < len(self):
             place = int(value)
         if place is None:
-            raise ParameterError("this is none of the values that were estimated", parameter="value")
+            raise ParameterError("value must be one of those that were estimated", parameter="value")
         return place
 
     def _chosen(self, among: Sequence[Any]) -> Integers:
         """Return the places of the values named."""
         if isinstance(among, str | bytes) or not isinstance(among, Iterable):
-            raise ParameterError("among is a list of values or labels, such as among=[3, 17]", parameter="among")
+            raise ParameterError("among must be a list of values or labels, such as among=[3, 17]", parameter="among")
         return np.array([self._place(value) for value in among], dtype=np.int64)
 
     def _label(self, place: int) -> Any:
@@ -233,38 +220,30 @@ class Frequencies:
         return self.labels[place] if self.labels else place
 
     def _caption(self, confidence: float, shown: int) -> str:
-        """Say who reported, under which guarantee, how exact the shares are, and what one hostile report can do."""
+        """Say who reported, under which guarantee, how exact the result is, and what one hostile report can do."""
         gain = getattr(self.spec, "poisoning_gain", None)
         hostile = "" if gain is None else f"; one hostile report moves a count by up to {format_number(gain, digits=3)}"
         return (
             f"{counted(self.people, 'person', 'people')}, epsilon {format_number(self.spec.epsilon)} each: {shown} of "
-            f"{counted(len(self), 'value', 'values')}, {100 * confidence:.6g} % intervals that hold together; "
+            f"{self._lines_in_words}, {100 * confidence:.6g} % intervals that hold together; "
             f"{self._errors}{hostile}"
         )
 
     @property
     def _errors(self) -> str:
         """The range of the standard errors, in words."""
-        least, most = (format_number(float(one), digits=3) for one in np.sort(self.standard_errors)[[0, -1]])
+        least, most = (format_number(float(one), digits=3) for one in np.sort(self.standard_error)[[0, -1]])
         return f"standard error {least}" if least == most else f"standard errors {least} to {most}"
 
     def __repr__(self) -> str:
-        sizes = f"{counted(len(self), 'value', 'values')}, {counted(self.people, 'person', 'people')}"
-        return f"Frequencies({sizes}, {self._errors})"
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        """Return the largest shares for a notebook."""
-        return self.table()._repr_html_()
+        return f"Frequencies({self._lines_in_words}, {counted(self.people, 'person', 'people')}, {self._errors})"
 
 
 _NONE = "nothing stands out from chance"
 
 
 class TopList(EstimateTable):
-    """The largest shares, each of a value that certainly somebody holds; it may be empty."""
+    """The largest frequencies, each of a value that certainly somebody holds; it may be empty."""
 
     def _table(self) -> Table:
         """Return the lines for a reader, or the one that there are none."""
@@ -279,27 +258,28 @@ class TopList(EstimateTable):
         return super().__repr__() if len(self) else f"TopList({_NONE}, {self.guarantee!r})"
 
 
-def onto_simplex(shares: ArrayLike) -> NDArray[np.float64]:
+def onto_simplex(frequencies: ArrayLike) -> NDArray[np.float64]:
     """Return the non-negative numbers with sum 1 that are nearest to the given ones: subtract a constant, cut at 0.
 
     Accuracy. No distribution is nearer in the Euclidean distance, and the result is nearer to every distribution,
-        the true one too, than the given shares are.
-        Proof: let u be the shares in falling order, and c the k of them with k u_k > u_1 + ... + u_k - 1; such k form
-        a run from 1, since u_k (k - 1) - (u_1 + ... + u_(k-1)) falls with k. For the last k put t = (u_1 + ... + u_k
+        the true one too, than the given frequencies are.
+        Proof: let u be the frequencies in falling order, and c the k of them with k u_k > u_1 + ... + u_k - 1; such k
+        form a run from 1, since u_k (k - 1) - (u_1 + ... + u_(k-1)) falls with k. For the last k put t = (u_1 + ... +
+        u_k
         - 1) / k, so that u_(k+1) <= t < u_k and w = max(v - t, 0) has sum 1. For any distribution x the products
         (v_i - w_i)(x_i - w_i) equal t (x_i - w_i) where w_i > 0 and are at most t x_i = t (x_i - w_i) elsewhere,
         because there v_i <= t; their sum is at most t (1 - 1) = 0. So |v - x|^2 >= |v - w|^2 + |w - x|^2.
     Cost. One sort.
-    Reference. Held, Wolfe, Crowder 1974; for noisy shares: Wang et al. 2020 (Norm-Sub).
+    Reference. Held, Wolfe, Crowder 1974; for noisy frequencies: Wang et al. 2020 (Norm-Sub).
 
     The result is biased: what is small is cut, and the constant is paid by the large.
 
     >>> onto_simplex([0.7, 0.5, -0.1]).round(6).tolist()
     [0.6, 0.4, 0.0]
     """
-    values = np.asarray(shares, dtype=np.float64)
+    values = np.asarray(frequencies, dtype=np.float64)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise ParameterError("shares are a column of finite numbers, at least one", parameter="shares")
+        raise ParameterError("frequencies are a column of finite numbers, at least one", parameter="frequencies")
     falling = np.sort(values)[::-1]
     # centered first: sums of numbers far from 1 / length would lose digits
     top = falling[0]

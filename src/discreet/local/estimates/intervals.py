@@ -1,4 +1,4 @@
-"""Confidence intervals of estimated shares, one for each value, and the quantiles of the normal law that they need."""
+"""Confidence intervals of estimated frequencies, one for each value, and the normal quantiles that they need."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class Intervals:
     def __len__(self) -> int:
         return int(self.low.size)
 
-    def contain(self, shares: Any) -> NDArray[np.bool_]:
-        """Say of each interval whether it contains a share: one share for all of them, or one for each."""
-        array = array_or_none(shares, np.float64)
+    def contain(self, frequencies: Any) -> NDArray[np.bool_]:
+        """Say of each interval whether it contains a frequency: one frequency for all of them, or one for each."""
+        array = array_or_none(frequencies, np.float64)
         if array is None or array.shape not in ((), self.low.shape) or np.isnan(array).any():
-            raise InputError(f"shares are one number, or a column of {len(self)}: one for each interval")
+            raise InputError(f"frequencies are one number, or a column of {len(self)}: one for each interval")
         return np.asarray((self.low <= array) & (array <= self.high))
 
     def __repr__(self) -> str:

@@ -1,4 +1,4 @@
-"""How many reports speak for each value, and the exact law of that number, inverted: shares, errors and intervals."""
+"""How many reports support each value, and the exact law of that number: frequencies, errors and intervals."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _FEW = 64
 class Support:
     """Of `people` reports, `counts[x]` lie among the preferred outputs of x: with chance p each if x is held, else r.
 
-    Accuracy. `interval` contains the share of a value with the stated confidence: for the table of those who reported
-        and for the population they were drawn from.
+    Accuracy. `interval` contains the frequency of a value with the stated confidence: for the table of those who
+        reported and for the population they were drawn from.
         Proof: let m people of the table hold x. Then S = Bin(m, p) + Bin(n - m, r), which grows stochastically with m,
-        and the shares f = m / n for which neither P(S >= s) nor P(S <= s) falls below half the allowed error hold the
-        true one as often as stated. For few different counts that law itself is inverted, for many the binomial law
+        and the frequencies f = m / n for which neither P(S >= s) nor P(S <= s) falls below half the allowed error hold
+        the true one as often as stated. For few different counts that law itself is inverted, for many the binomial law
         of n draws with the same mean, whose tails P(S >= s) for s >= mean + 1 and P(S <= s) for s <= mean - 1 are at
         least as heavy (Hoeffding 1956, theorem 4); nearer to the mean a binomial tail is at least 1/4 (Doerr 2018),
         save for s = 1 and s = n - 1 and means close to 0 and n, where P(S >= 1) <= mean and its mirror image serve. In
@@ -70,16 +70,16 @@ class Support:
         return float(self.preference - self.shared)
 
     @property
-    def shares(self) -> Floats:
+    def frequencies(self) -> Floats:
         """The unbiased estimates (counts / n - r) / (p - r)."""
         return np.asarray((self.counts / self.people - float(self.shared)) / self.gap)
 
     def standard_errors(self, target: Target = Target.TABLE) -> Floats:
-        """Return the standard errors at the estimated shares, cut to [0, 1] there."""
-        return np.asarray(np.sqrt(self._moments(self.shares, target)[0]) / (self.people * self.gap))
+        """Return the standard errors at the estimated frequencies, cut to [0, 1] there."""
+        return np.asarray(np.sqrt(self._moments(self.frequencies, target)[0]) / (self.people * self.gap))
 
     def interval(self, rest: float, target: Target, chosen: Integers | None = None) -> tuple[Floats, Floats]:
-        """Return ends that miss a share with probability `rest`, for all values or the chosen ones."""
+        """Return ends that miss a frequency with probability `rest`, for all values or the chosen ones."""
         counts = self.counts if chosen is None else self.counts[chosen]
         level = two_sided_normal(rest)
         low, high = (self._end(counts, side * level, target) for side in (+1, -1))
@@ -87,13 +87,13 @@ class Support:
         rare = np.flatnonzero(least < max(100.0, 8 * level**4))
         seen, places = np.unique(counts[rare], return_inverse=True)
         below, above = self._inverted(seen, rest, target)
-        shares = (seen / self.people - float(self.shared)) / self.gap  # may lie outside [0, 1]
-        low[rare], high[rare] = np.minimum(below, shares)[places], np.maximum(above, shares)[places]
+        frequencies = (seen / self.people - float(self.shared)) / self.gap  # may lie outside [0, 1]
+        low[rare], high[rare] = np.minimum(below, frequencies)[places], np.maximum(above, frequencies)[places]
         return low, high
 
-    def _moments(self, shares: Floats, target: Target) -> tuple[Floats, Floats]:
-        """Return the second and third central moments of the number of reports, at shares cut to [0, 1]."""
-        held = np.clip(shares, 0.0, 1.0)
+    def _moments(self, frequencies: Floats, target: Target) -> tuple[Floats, Floats]:
+        """Return the second and third central moments of the number of reports, at frequencies cut to [0, 1]."""
+        held = np.clip(frequencies, 0.0, 1.0)
         p, r = float(self.preference), float(self.shared)
         if target is Target.POPULATION:
             chance = r + held * self.gap
@@ -146,10 +146,10 @@ _SLACK = 1e-9  # relative; covers the rounding of the distribution functions
 def table_interval(
     seen: int, people: int, preference: float, shared: float, rest: float, within: tuple[float, float]
 ) -> tuple[float, float]:
-    """Return the least and the greatest share whose two tails both exceed rest / 2, for `seen` out of `people` reports.
+    """Return the least and greatest frequency whose two tails both exceed rest / 2, for `seen` of `people` reports.
 
-    `within` holds shares that are known to contain both. Each tail is summed itself, never taken from 1, so that levels
-    far below the rounding of 1 are right.
+    `within` holds frequencies that are known to contain both. Each tail is summed itself, never taken from 1, so that
+    levels far below the rounding of 1 are right.
 
     >>> table_interval(8, 10, 0.75, 0.25, 0.05, (-1.0, 2.0))
     (0.5, 1.0)

@@ -39,11 +39,12 @@ def choose_levels(address: Address, *, error: float, points: int) -> Levels:
     A wrong key that leaves the path of a right one before a level is refuted by the people of this level and the
     following ones only. With b bits to come there are 2^b of them, the best of which is sqrt(2 b ln 2) standard
     deviations lucky; so the levels from there on need people in proportion to (sqrt(2 b ln 2) + 2.5)^2, where 2.5
-    allows for bad luck of the right key. That fixes all shares. Of all people a tenth is held out: their reports
+    allows for bad luck of the right key. That fixes all parts. Of all people a tenth is held out: their reports
     say how frequent the keys found are, and have no part in finding them.
 
-    Keys that are not found cannot be peeled, and collide. They have shares below 8 errors, so their squares sum to less
-    than 8 errors, and collisions add 8 error / (R K) to the variance of error^2: with R K = 80 / error that is a tenth.
+    Keys that are not found cannot be peeled, and collide. They have frequencies below 8 errors, so their squares sum to
+    less than 8 errors, and collisions add 8 error / (R K) to the variance of error^2: with R K = 80 / error that is a
+    tenth.
     So there are as many rows, but no fewer than 128 and no more than 512, and 6 for every level.
 
     >>> from discreet.local.heavy_hitters.addresses import address_of
@@ -56,8 +57,8 @@ def choose_levels(address: Address, *, error: float, points: int) -> Levels:
     total = max(wanted, _ROWS, _ROWS_OF_A_LEVEL * (len(lengths) + 1))
     held_out = round(HELD_OUT * total)
     needed = [_people(_bits(address, length)) for length in (0, *lengths)]
-    shares = [here - there for here, there in pairwise(needed)]
-    return Levels(lengths, (*_apportioned(shares, total - held_out), held_out))
+    parts = [here - there for here, there in pairwise(needed)]
+    return Levels(lengths, (*_apportioned(parts, total - held_out), held_out))
 
 
 def survivors(children: float, bits: int) -> int:
@@ -93,15 +94,15 @@ def _people(bits: float) -> float:
     return (math.sqrt(2 * LN_2 * bits) + _MARGIN) ** 2 if bits > 0 else 0.0
 
 
-def _apportioned(shares: list[float], total: int) -> tuple[int, ...]:
-    """Divide rows in proportion to shares: at least two each, the largest remainders first."""
-    if total < 2 * len(shares):
+def _apportioned(parts: list[float], total: int) -> tuple[int, ...]:
+    """Divide rows in proportion to parts: at least two each, the largest remainders first."""
+    if total < 2 * len(parts):
         raise ParameterError("there are more levels than rows")
-    rest, whole = total - 2 * len(shares), sum(shares)
-    ideal = [max(share / whole * total - 2, 0.0) for share in shares]
+    rest, whole = total - 2 * len(parts), sum(parts)
+    ideal = [max(part / whole * total - 2, 0.0) for part in parts]
     ideal = [rest * one / sum(ideal) for one in ideal]
     rows = [int(one) for one in ideal]
-    order = sorted(range(len(shares)), key=lambda place: rows[place] - ideal[place])
+    order = sorted(range(len(parts)), key=lambda place: rows[place] - ideal[place])
     for place in order[: rest - sum(rows)]:
         rows[place] += 1
     return tuple(2 + row for row in rows)

@@ -1,12 +1,12 @@
 """Heavy hitters: the most frequent keys of a fleet, found although nobody can list the keys.
 
-The shares of the keys that were found are vouched for by people who were held out of the search.
+The frequencies of the keys that were found are vouched for by people who were held out of the search.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,14 +14,15 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discreet.display import Table, format_number
-from discreet.display.plots import Plot, plot_interval
+from discreet.display import Progress, Table, format_number, silent
+from discreet.display.plots import Plot
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.local.estimates import Frequencies, Intervals, allowed_error, stated_target
+from discreet.laws.number import Number
+from discreet.local.estimates import EstimateColumns, Frequencies, Intervals, allowed_error, stated_target
 from discreet.local.frequency import ProjectiveGeometry
 from discreet.local.heavy_hitters.addresses import Address, address_of, as_bytes
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
-from discreet.local.heavy_hitters.search import Found, possible, search
+from discreet.local.heavy_hitters.search import FoundAddresses, possible, search
 from discreet.local.keys import HashedGeometry, KeyOracle, Keys, Sketch, constant, public_seed
 from discreet.local.protocol import Aggregator, Floats, Integers, is_integer, local_epsilon, number_of_people
 from discreet.privacy import Target
@@ -97,20 +98,20 @@ class HeavyHitters(KeyOracle):
             )
 
     @classmethod
-    def plan(cls, *, people: int, epsilon: Any, keys: Keys | str, seed: int | None = None) -> Self:
+    def plan(cls, *, people: int, epsilon: Number, keys: Keys | str, seed: int | None = None) -> Self:
         """Return the spec for an expected number of people: everything is chosen from public numbers.
 
-        The geometry is that of `ProjectiveGeometry.best` for 2048 values, or for 512 where it would have more than 2^15
-        points (at a large epsilon); levels and rows are those of `choose_levels`. A seed is drawn unless one is given;
-        it is public.
+        The geometry is that of `ProjectiveGeometry.best` for 2048 categories, or for 512 where it would have more than
+        2^15 points (at a large epsilon); levels and rows are those of `choose_levels`. A public seed is drawn unless
+        one is given.
         """
         if keys is None:
             raise MissingParameter("keys= says what a key is: IntegerKeys(64), TextKeys(32), ...", parameter="keys")
         kind = keys if isinstance(keys, Keys) else Keys.from_text(keys)
         exact = local_epsilon(epsilon)
-        chosen = ProjectiveGeometry.best(epsilon=exact, values=_MANY_BUCKETS)
+        chosen = ProjectiveGeometry.best(epsilon=exact, categories=_MANY_BUCKETS)
         if chosen.cells > _LARGEST_ROW:
-            chosen = ProjectiveGeometry.best(epsilon=exact, values=_FEW_BUCKETS)
+            chosen = ProjectiveGeometry.best(epsilon=exact, categories=_FEW_BUCKETS)
         public = bits(128) if seed is None else public_seed(seed)
         error = math.sqrt(chosen.optimum(_planned(people)))
         levels = choose_levels(address_of(kind, public), error=error, points=chosen.cells)
@@ -203,14 +204,14 @@ class HeavyHitters(KeyOracle):
         k: int = 16,
         certainty: float = 0.5,
         alphabet: str | bytes | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = silent,
     ) -> Hitters:
         """Return the most frequent keys, at most k, whose probability of being real is `certainty` or more.
 
         That probability comes from the model of the search, in which four heavy keys are expected at the limit of what
         can be found. It is not a guarantee, and hostile reports can plant a key; measured, two or three of a hundred
-        keys listed at the usual `certainty` were false. The shares and their intervals come from the people who were
-        held out and do not rest on that model.
+        keys listed at the usual `certainty` were false. The frequencies and their intervals come from the people who
+        were held out and do not rest on that model.
 
         With `certainty=0` the list is filled up to k with the best guesses; of texts, bytes and numbers beyond 64 bits
         there may be fewer, since a guess must agree with its fingerprint. An `alphabet`, the public letters that
@@ -236,13 +237,13 @@ class HeavyHitters(KeyOracle):
         del counts, people
         raise ParameterError("keys cannot be listed: spec.find(aggregator) finds the frequent ones")
 
-    def variance(self, people: int, fraction: float = 0.0) -> float:
+    def variance(self, people: int, frequency: float = 0.0) -> float:
         """Return the variance of the final estimate of a key, which is made by the held-out people only."""
         held_out = max(round(number_of_people(people) * self.rows[-1] / sum(self.rows)), 1)
-        return self.groups[-1].variance(held_out, fraction)
+        return self.groups[-1].variance(held_out, frequency)
 
     def detectable(self, people: int | None = None, *, length: int | None = None) -> float:
-        """Return about the least share of a key that is found every other time.
+        """Return about the least frequency of a key that is found every other time.
 
         It is sqrt(2 (b ln 2 - ln 4)) standard errors of all people who search, b the bits of a key: with less, one of
         the 2^b keys that nobody holds looks as frequent by chance. `length` is that of a text in bytes.
@@ -268,13 +269,14 @@ class HeavyHitters(KeyOracle):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hitters:
+class Hitters(EstimateColumns):
     """Heavy hitters, the one with the most evidence first.
 
     `keys` were found by the people of the levels; `probabilities` say how sure we are that each is a real key, by the
-    model of the search. `values` are the shares of the keys, with `standard_errors`, as estimated from the held-out
-    people alone: unbiased, because these had no part in choosing the keys, and so not in the order of the list.
-    `detectable` is about the least share that is found every other time: what is rarer goes unseen.
+    model of the search. `value` has the frequencies of the keys, with `standard_error`, as estimated from the
+    held-out people alone: unbiased, because these had no part in choosing the keys, and so not in the order of the
+    list.
+    `detectable` is about the least frequency that is found every other time: what is rarer goes unseen.
     """
 
     spec: HeavyHitters
@@ -284,95 +286,82 @@ class Hitters:
     probabilities: Floats
     estimates: tuple[Frequencies, ...]
 
-    def __len__(self) -> int:
-        return len(self.keys)
+    @property
+    def _line(self) -> str:
+        return "key"
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys)
 
     @property
-    def values(self) -> Floats:
-        """The estimated shares among all people."""
-        return np.array([float(one.values[0]) for one in self.estimates])
+    def value(self) -> Floats:
+        """The estimated frequencies among all people."""
+        return np.array([float(one.value[0]) for one in self.estimates])
 
     @property
-    def standard_errors(self) -> Floats:
-        """The standard errors of the shares; the sampling of the held-out people included."""
-        errors = np.array([float(one.standard_errors[0]) for one in self.estimates])
-        held = np.clip(self.values, 0.0, 1.0)
+    def standard_error(self) -> Floats:
+        """The standard errors of the frequencies; the sampling of the held-out people included."""
+        errors = np.array([float(one.standard_error[0]) for one in self.estimates])
+        held = np.clip(self.value, 0.0, 1.0)
         return np.sqrt(errors**2 + held * (1 - held) / max(self.held_out, 1))
 
     @property
     def detectable(self) -> float:
-        """The share from which on a key is found about every other time."""
+        """The frequency from which on a key is found about every other time."""
         return self.spec.detectable(max(self.people, 1))
 
     def intervals(
-        self, *, confidence: float = 0.95, simultaneous: bool = False, target: Target = Target.POPULATION
+        self, *, confidence: float = 0.95, together: bool = False, target: Target = Target.POPULATION
     ) -> Intervals:
-        """Return an interval for the share of every key; with `simultaneous=True` they hold all at once (Bonferroni).
+        """Return an interval for the frequency of every key; with `together=True` they hold all at once (Bonferroni).
 
         They are for the population of which the held-out people are a sample: everybody who reports has the same
-        chance to be one. With `Target.TABLE` they are for the share among the held-out people themselves.
+        chance to be one. With `Target.TABLE` they are for the frequency among the held-out people themselves.
         """
         stated_target(target)
         rest = allowed_error(confidence)
-        each = 1 - (rest / max(len(self), 1) if simultaneous else rest)
+        each = 1 - (rest / max(len(self), 1) if together else rest)
         ends = [one.intervals(confidence=each, target=target) for one in self.estimates]
         low = np.array([float(one.low[0]) for one in ends])
         high = np.array([float(one.high[0]) for one in ends])
-        return Intervals(low, high, float(confidence), target, bool(simultaneous))
+        return Intervals(low, high, float(confidence), target, bool(together))
 
     def table(self, *, confidence: float = 0.95) -> Table:
         """Return one row a key, with intervals that hold together."""
-        ends = self.intervals(confidence=confidence, simultaneous=True)
-        columns = zip(
-            self.keys, self.values, self.standard_errors, ends.low, ends.high, self.probabilities, strict=True
-        )
-        rows = [[str(key), *(float(number) for number in numbers)] for key, *numbers in columns]
-        names = ["key", "share", "standard error", "low", "high", "probability"]
+        lines = self._lines(range(len(self)), confidence)
+        rows = [[*line, float(one)] for line, one in zip(lines, self.probabilities, strict=True)]
+        names = ["key", "frequency", "standard error", "low", "high", "probability"]
         return Table(names, rows, self._caption(confidence))
 
     def plot(self, *, confidence: float = 0.95, title: str = "") -> Plot:
-        """Draw the shares with intervals that hold together; needs the extra `plot`."""
+        """Draw the frequencies with intervals that hold together; needs the extra `plot`."""
         if not self.keys:
             raise InputError("no key was found, so there is nothing to draw; certainty=0 lists the best guesses")
-        ends = self.intervals(confidence=confidence, simultaneous=True)
-        middle = np.clip(self.values, ends.low, ends.high)
-        words = title or f"Most frequent keys, {100 * confidence:.6g} % intervals that hold together"
-        names = [str(key) for key in self.keys]
-        return plot_interval(names, middle, ends.low, ends.high, title=words, x_label="share of people")
+        return self._drawn(range(len(self)), confidence, title or "Most frequent keys", "frequency")
 
     def _caption(self, confidence: float) -> str:
         """Say who reported, under which guarantee, what goes unseen, and what one hostile report can do."""
-        share, gain = (format_number(number, digits=3) for number in (self.detectable, self.spec.poisoning_gain))
+        frequency, gain = (format_number(number, digits=3) for number in (self.detectable, self.spec.poisoning_gain))
         return (
-            f"{self.people:,} people, epsilon {format_number(self.spec.epsilon)} each; shares from {self.held_out:,} "
-            f"held out, {100 * confidence:.6g} % intervals that hold together; keys rarer than about {share} go "
-            f"unseen; one hostile report moves a count by up to {gain}"
+            f"{self.people:,} people, epsilon {format_number(self.spec.epsilon)} each; frequencies from "
+            f"{self.held_out:,} held out, {100 * confidence:.6g} % intervals that hold together; keys rarer than about "
+            f"{frequency} go unseen; one hostile report moves a count by up to {gain}"
         )
 
     def __repr__(self) -> str:
         least = format_number(self.detectable, digits=3)
         return f"Hitters({len(self)} keys, {self.people:,} people, keys rarer than about {least} go unseen)"
 
-    def __str__(self) -> str:
-        return str(self.table())
 
-    def _repr_html_(self) -> str:
-        """Return the table for a notebook."""
-        return self.table()._repr_html_()
-
-
-def _confirmed(held_out: Sketch, found: Found, place: int) -> Frequencies:
+def _confirmed(held_out: Sketch, found: FoundAddresses, place: int) -> Frequencies:
     """Estimate one key from the held-out people, cleared of collisions with all the other keys found.
 
-    Their shares come from the search, so that they are independent of the held-out reports.
+    Their frequencies come from the search, so that they are independent of the held-out reports.
     """
     others = np.flatnonzero(found.probabilities >= _REAL)[:_MOST_PEELED]
     others = others[others != place]
-    cleared = held_out.without_words(found.addresses[others], possible(found.shares[others]))
-    length = held_out.spec.kind.size
+    cleared = held_out.without_words(found.addresses[others], possible(found.frequencies[others]))
+    length = held_out.spec.kind.length
     return cleared.estimate([as_bytes(found.addresses[place : place + 1])[0, :length].tobytes()])
 
 

@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress, silent
 from discreet.local.heavy_hitters.addresses import Address
 from discreet.local.heavy_hitters.levels import PRIOR, survivors
 from discreet.local.keys import Sketch, Words
@@ -54,11 +55,11 @@ class Paths:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """Whole addresses, the most frequent first, with their shares and the probability that each is a real key's."""
+class FoundAddresses:
+    """Whole addresses, the most frequent first, with frequencies and the probability that each is a real key's."""
 
     addresses: Words
-    shares: Floats
+    frequencies: Floats
     probabilities: Floats
 
 
@@ -66,8 +67,8 @@ def search(
     address: Address,
     levels: tuple[int, ...],
     sketches: tuple[Sketch, ...],
-    progress: Callable[[float], None] | None = None,
-) -> Found:
+    progress: Progress = silent,
+) -> FoundAddresses:
     """Follow the best prefixes from level to level, twice, and return the best whole addresses.
 
     All levels ask the same: what part of their people hold a prefix. A heavy key is the only frequent one behind its
@@ -79,28 +80,28 @@ def search(
     stands out the others lose what they inherited; where none does, all keep it; and a path that was behind by chance
     recovers at later levels. The paths with the best odds are followed.
 
-    The keys found are then taken out of all levels, with shares that all levels estimate together, better than any
+    The keys found are then taken out of all levels, with frequencies that all levels estimate together, better than any
     one of them could alone. What is left is searched again: keys that collisions or a common root had hidden appear.
     """
-    tell = progress or (lambda _: None)
-    first, people = _walked(address, levels, sketches, lambda part: tell(part / 2))
+    steps = 2 * len(levels)
+    first, people = _walked(address, levels, sketches, lambda done: progress(done, steps))
     known = first.at(_best(np.where(first.belief >= 0, first.holders, -np.inf), _MOST_KNOWN))
     known = known.at(np.flatnonzero(known.belief >= 0))
     if not len(known):
-        tell(1.0)
+        progress(steps, steps)
         return _ranked(first, people)
-    shares, tables = _together(address, levels, sketches, known.nodes, known.holders / people)
+    frequencies, tables = _together(address, levels, sketches, known.nodes, known.holders / people)
     cleared = [
-        tempered(table, address.prefix(known.nodes, length), shares)
+        tempered(table, address.prefix(known.nodes, length), frequencies)
         for length, table in zip(levels, tables, strict=True)
     ]
-    rest, _ = _walked(address, levels, tuple(cleared), lambda part: tell((1 + part) / 2))
+    rest, _ = _walked(address, levels, tuple(cleared), lambda done: progress(len(levels) + done, steps))
     rest = rest.at(np.flatnonzero(~_among(rest.nodes, known.nodes)))
     return _ranked(_rescored(address, levels, sketches, known, rest, people), people)
 
 
 def _walked(
-    address: Address, levels: tuple[int, ...], sketches: tuple[Sketch, ...], tell: Callable[[float], None]
+    address: Address, levels: tuple[int, ...], sketches: tuple[Sketch, ...], tell: Callable[[int], None]
 ) -> tuple[Paths, int]:
     """Go from the roots to whole addresses once; return the best, and the number of people who were asked."""
     people, length = 0, 0
@@ -111,46 +112,49 @@ def _walked(
         length = longer
         estimates = _estimates(sketch, paths.nodes)
         people += sketch.people
-        shares = (paths.holders + sketch.people * estimates) / max(people, 1)
-        paths = _weighed(paths, shares, people, sketch)
+        frequencies = (paths.holders + sketch.people * estimates) / max(people, 1)
+        paths = _weighed(paths, frequencies, people, sketch)
         paths = paths.at(_best(paths.belief, _KEPT if longer == levels[-1] else followed))
-        tell((place + 1) / len(levels))
+        tell(place + 1)
     return paths.at(np.flatnonzero(address.genuine(paths.nodes))), people
 
 
 def _together(
-    address: Address, levels: tuple[int, ...], sketches: tuple[Sketch, ...], nodes: Words, shares: Floats
+    address: Address, levels: tuple[int, ...], sketches: tuple[Sketch, ...], nodes: Words, frequencies: Floats
 ) -> tuple[Floats, list[Sketch]]:
-    """Estimate the shares of some whole addresses from all levels, each with all others taken out; and take them out.
+    """Estimate whole addresses from all levels, each with all others taken out; return frequencies and what is left.
 
-    Shares that depend on one another settle in a few sweeps.
+    Frequencies that depend on one another settle in a few sweeps.
     """
     prefixes = [address.prefix(nodes, length) for length in levels]
     people = np.array([sketch.people for sketch in sketches])
-    shares = possible(shares)
+    frequencies = possible(frequencies)
     for _ in range(_SEARCH_SWEEPS):
         left = [
-            sketch.without_words(words, shares).shares(words) for sketch, words in zip(sketches, prefixes, strict=True)
+            sketch.without_words(words, frequencies).frequencies(words)
+            for sketch, words in zip(sketches, prefixes, strict=True)
         ]
-        shares = possible(shares + people @ np.array(left) / people.sum())
-    return shares, [sketch.without_words(words, shares) for sketch, words in zip(sketches, prefixes, strict=True)]
+        frequencies = possible(frequencies + people @ np.array(left) / people.sum())
+    return frequencies, [
+        sketch.without_words(words, frequencies) for sketch, words in zip(sketches, prefixes, strict=True)
+    ]
 
 
 def _rescored(
     address: Address, levels: tuple[int, ...], sketches: tuple[Sketch, ...], known: Paths, rest: Paths, people: int
 ) -> Paths:
-    """Return the paths of both searches, the believed ones with the shares that they have beside one another.
+    """Return the paths of both searches, the believed ones with the frequencies that they have beside one another.
 
-    Those behind one root need not compete any more: shares that are estimated together explain each other away.
+    Those behind one root need not compete any more: frequencies that are estimated together explain each other away.
     """
     both = Paths(*(np.concatenate([getattr(known, name), getattr(rest, name)]) for name in _FIELDS))
     believed = both.at(np.flatnonzero(both.belief >= 0))
-    shares, _ = _together(address, levels, sketches, believed.nodes, believed.holders / people)
-    evidence = likelihood_ratio(shares, people, sketches[0])
+    frequencies, _ = _together(address, levels, sketches, believed.nodes, believed.holders / people)
+    evidence = likelihood_ratio(frequencies, people, sketches[0])
     more = evidence - likelihood_ratio(believed.holders / people, people, sketches[0])
     alone = np.bincount(believed.roots)[believed.roots] == 1
     places = np.flatnonzero(both.belief >= 0)
-    both.holders[places] = people * shares
+    both.holders[places] = people * frequencies
     both.belief[places] = np.where(alone, believed.belief + more, evidence + believed.prior)
     return both
 
@@ -162,7 +166,7 @@ def _among(nodes: Words, known: Words) -> NDArray[np.bool_]:
 
 
 def sketch_variance(sketch: Sketch) -> float:
-    """Return the variance of the estimated share of a rare key."""
+    """Return the variance of the estimated frequency of a rare key."""
     spec = sketch.spec
     r = float(spec.shared)
     return r * (1 - r) / (max(sketch.people, 1) * float(spec.preference - spec.shared) ** 2)
@@ -189,30 +193,30 @@ def _children(address: Address, paths: Paths, length: int, longer: int) -> Paths
 
 
 def _estimates(sketch: Sketch, nodes: Words) -> Floats:
-    """Estimate the shares of prefixes at their level, cleared of collisions with the heavy ones among them."""
-    estimates = sketch.shares(nodes)
+    """Estimate the frequencies of prefixes at their level, cleared of collisions with the heavy ones among them."""
+    estimates = sketch.frequencies(nodes)
     error = math.sqrt(sketch_variance(sketch))
     among = _best(estimates, _MOST_HEAVY)
-    cleared, found, shares = peeled(sketch, nodes[among], estimates[among], error)
+    cleared, found, frequencies = peeled(sketch, nodes[among], estimates[among], error)
     if found.size:
-        estimates = cleared.shares(nodes)
-        estimates[among[found]] += shares
+        estimates = cleared.frequencies(nodes)
+        estimates[among[found]] += frequencies
     return estimates
 
 
-def _weighed(paths: Paths, shares: Floats, people: int, sketch: Sketch) -> Paths:
+def _weighed(paths: Paths, frequencies: Floats, people: int, sketch: Sketch) -> Paths:
     """Return the paths with what their level adds, and the others from the same root taken into account."""
-    odds = likelihood_ratio(shares, people, sketch) + paths.prior
+    odds = likelihood_ratio(frequencies, people, sketch) + paths.prior
     belief = odds - _relatives(odds, paths.roots)
-    return Paths(paths.nodes, people * shares, paths.prior, paths.roots, belief)
+    return Paths(paths.nodes, people * frequencies, paths.prior, paths.roots, belief)
 
 
-def likelihood_ratio(shares: Floats, people: int, sketch: Sketch) -> Floats:
-    """Return the logarithm of the likelihood ratio of shares against none: n KL(r + f (p - r), r), for f > 0."""
+def likelihood_ratio(frequencies: Floats, people: int, sketch: Sketch) -> Floats:
+    """Return the logarithm of the likelihood ratio of frequencies against none: n KL(r + f (p - r), r), for f > 0."""
     p, r = float(sketch.spec.preference), float(sketch.spec.shared)
-    found = np.zeros(len(shares))
-    above = np.flatnonzero(shares > 0)
-    chance = np.minimum(r + (p - r) * shares[above], 1 - 1e-12)
+    found = np.zeros(len(frequencies))
+    above = np.flatnonzero(frequencies > 0)
+    chance = np.minimum(r + (p - r) * frequencies[above], 1 - 1e-12)
     found[above] = people * (chance * np.log(chance / r) + (1 - chance) * np.log((1 - chance) / (1 - r)))
     return found
 
@@ -227,13 +231,13 @@ def _relatives(odds: Floats, roots: Integers) -> Floats:
         return np.zeros(len(odds))
     counts = np.diff(starts, append=len(odds))
     tops = np.maximum.reduceat(odds, starts)
-    shares = np.exp(odds - np.repeat(tops, counts))
-    against = np.repeat(np.logaddexp(0.0, tops + np.log(np.add.reduceat(shares, starts))), counts)
-    ties = np.flatnonzero(shares == 1.0)
+    relative = np.exp(odds - np.repeat(tops, counts))
+    against = np.repeat(np.logaddexp(0.0, tops + np.log(np.add.reduceat(relative, starts))), counts)
+    ties = np.flatnonzero(relative == 1.0)
     family, first = np.unique(np.searchsorted(starts, ties, side="right") - 1, return_index=True)
     best = ties[first]
-    shares[best] = 0.0
-    others = np.maximum(np.add.reduceat(shares, starts), 1e-300)[family]
+    relative[best] = 0.0
+    others = np.maximum(np.add.reduceat(relative, starts), 1e-300)[family]
     against[best] = np.logaddexp(0.0, tops[family] + np.log(others))
     return against
 
@@ -245,25 +249,25 @@ def _best(scores: Floats, count: int) -> Integers:
     return np.sort(np.argpartition(-scores, count)[:count])
 
 
-def _ranked(paths: Paths, people: int) -> Found:
-    """Sort by the share that a key may be expected to have: its estimate times the probability that it is real."""
-    shares, probabilities = paths.holders / max(people, 1), 1 / (1 + np.exp(-np.clip(paths.belief, -700.0, 700.0)))
-    order = np.argsort(-shares * probabilities, kind="stable")
-    return Found(paths.nodes[order], shares[order], probabilities[order])
+def _ranked(paths: Paths, people: int) -> FoundAddresses:
+    """Sort by the frequency that a key may be expected to have: its estimate times the probability that it is real."""
+    frequencies, probabilities = paths.holders / max(people, 1), 1 / (1 + np.exp(-np.clip(paths.belief, -700.0, 700.0)))
+    order = np.argsort(-frequencies * probabilities, kind="stable")
+    return FoundAddresses(paths.nodes[order], frequencies[order], probabilities[order])
 
 
 def peeled(sketch: Sketch, nodes: Words, estimates: Floats, error: float) -> tuple[Sketch, Integers, Floats]:
-    """Return the sketch without the heavy ones of some prefixes with estimates; which ones; and their shares.
+    """Return the sketch without the heavy ones of some prefixes with estimates; which ones; and their frequencies.
 
-    A prefix that shares a bucket of one row with a heavy one of share f seems to have f / rows. So the heaviest are
+    A prefix that shares a bucket of one row with a heavy one of frequency f seems to have f / rows. So the heaviest are
     real: all within 0.6 of the largest are taken out together, then the largest of what is left, until nothing stands
     out by 5 standard errors. Taking out makes the others seem rarer, but for the collisions expected of all; so
-    those below 3 errors less these are looked at once. Each share is then estimated again with all the others taken
+    those below 3 errors less these are looked at once. Each frequency is then estimated again with all the others taken
     out. The reports of heavy keys leave more noise behind in their buckets than there is elsewhere, and `tempered`
     divides it.
     """
     found = np.zeros(0, dtype=np.int64)
-    shares = np.zeros(0)
+    frequencies = np.zeros(0)
     cleared, usual = sketch, 2 * float(sketch.spec.hash.collision)
     left = np.arange(len(nodes))
     for _ in range(_ROUNDS):
@@ -271,19 +275,22 @@ def peeled(sketch: Sketch, nodes: Words, estimates: Floats, error: float) -> tup
         if top < _CERTAIN * error or found.size >= _MOST:
             break
         heavy = estimates >= max(_NEAR * top, _CERTAIN * error)
-        found, shares = np.concatenate([found, left[heavy]]), possible(np.concatenate([shares, estimates[heavy]]))
-        cleared = tempered(sketch.without_words(nodes[found], shares), nodes[found], shares)
+        found, frequencies = (
+            np.concatenate([found, left[heavy]]),
+            possible(np.concatenate([frequencies, estimates[heavy]])),
+        )
+        cleared = tempered(sketch.without_words(nodes[found], frequencies), nodes[found], frequencies)
         left = left[~heavy & (estimates >= _POSSIBLE * error - usual)]
-        estimates = cleared.shares(nodes[left])
+        estimates = cleared.frequencies(nodes[left])
     for _ in range(_PEELING_SWEEPS if found.size else 0):
-        cleared = sketch.without_words(nodes[found], shares)
-        shares = possible(shares + cleared.shares(nodes[found]))
+        cleared = sketch.without_words(nodes[found], frequencies)
+        frequencies = possible(frequencies + cleared.frequencies(nodes[found]))
     if not found.size:
-        return sketch, found, shares
-    return tempered(sketch.without_words(nodes[found], shares), nodes[found], shares), found, shares
+        return sketch, found, frequencies
+    return tempered(sketch.without_words(nodes[found], frequencies), nodes[found], frequencies), found, frequencies
 
 
-def tempered(cleared: Sketch, nodes: Words, shares: Floats) -> Sketch:
+def tempered(cleared: Sketch, nodes: Words, frequencies: Floats) -> Sketch:
     """Divide what is left in the buckets of keys that were taken out, so that they are as noisy as all the others.
 
     A report is on a given plane with variance r (1 - r), that of a holder on the plane of its own key with p (1 - p).
@@ -292,7 +299,7 @@ def tempered(cleared: Sketch, nodes: Words, shares: Floats) -> Sketch:
     p, r = float(spec.preference), float(spec.elsewhere)
     rows, buckets = np.arange(spec.rows)[None, :], spec.hash.buckets(nodes)
     added = np.zeros(cleared.table.shape)
-    np.add.at(added, (rows, buckets), (shares * p * (1 - p) / (r * (1 - r)))[:, None])
+    np.add.at(added, (rows, buckets), (frequencies * p * (1 - p) / (r * (1 - r)))[:, None])
     usual = cleared.in_row * (r + (p - r) * float(spec.hash.collision) * max(1.0 - cleared.removed, 0.0))
     left = (cleared.table - usual[:, None])[rows, buckets] / np.sqrt(1 + added[rows, buckets])
     table = cleared.table.copy()
@@ -300,14 +307,14 @@ def tempered(cleared: Sketch, nodes: Words, shares: Floats) -> Sketch:
     return Sketch(spec, cleared.people, table, cleared.in_row, cleared.removed)
 
 
-def possible(shares: Floats) -> Floats:
-    """Return shares that are not negative and make at most one together, the largest kept: hostile reports make others.
+def possible(frequencies: Floats) -> Floats:
+    """Return frequencies cut to be possible: none negative, at most one together, the largest kept.
 
     >>> possible(np.array([-0.5, 0.25, 0.875, 0.125]))
     array([0.   , 0.125, 0.875, 0.   ])
     """
-    order = np.argsort(-shares, kind="stable")
-    kept = np.clip(shares, 0.0, 1.0)
+    order = np.argsort(-frequencies, kind="stable")
+    kept = np.clip(frequencies, 0.0, 1.0)
     before = np.cumsum(kept[order]) - kept[order]
     kept[order] = np.minimum(kept[order], np.maximum(1.0 - before, 0.0))
     return kept

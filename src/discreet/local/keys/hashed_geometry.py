@@ -12,21 +12,21 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.laws import Finite
-from discreet.local.frequency import FrequencyOracle, Geometry, ProjectiveGeometry, Randomizer
+from discreet.laws.number import Number
+from discreet.local.frequency import FrequencyOracle, Geometry, ProjectiveGeometry
 from discreet.local.keys.hashing import PublicHash, public_seed
 from discreet.local.keys.keys import Keys
 from discreet.local.protocol import (
     Aggregator,
     Integers,
+    frequency_of_people,
     local_epsilon,
     number_of_people,
-    share_of_people,
     whole_within,
 )
 from discreet.privacy.numbers import whole
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from discreet.local.keys.sketch import Sketch
 
 LARGEST_SKETCH = 1 << 22
-USUAL_SQUARES = 0.2  # the sum of squared shares that the rule for rows takes for granted
+USUAL_SQUARES = 0.2  # the sum of squared frequencies that the rule for rows takes for granted
 _BUCKETS = (1 << 10, 1 << 12, 1 << 14, 1 << 16, 1 << 18)
 _SLACK = 1.02
 _FEWEST_ROWS = 16
@@ -50,15 +50,13 @@ _MOST_PEOPLE = 1 << 62
 class KeyOracle(FrequencyOracle):
     """An oracle of keys that nobody can list: a report is a row and a point of PG(dimension - 1, prime)."""
 
-    keys: str
+    keys: Keys | str  # held as text
     prime: int
     dimension: int
     seed: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.labels:
-            raise ParameterError("keys have no labels: they are their own names", parameter="labels")
         kind = self.keys if isinstance(self.keys, Keys) else Keys.from_text(self.keys)
         self._take(keys=kind.to_text(), prime=self.geometry.prime, dimension=self.geometry.dimension)
         public_seed(self.seed)
@@ -87,13 +85,6 @@ class KeyOracle(FrequencyOracle):
         """The number of rows, one of which a client draws without looking at its key."""
 
     @property
-    def size(self) -> int:
-        """Refuse: keys cannot be counted."""
-        raise ParameterError(
-            "keys cannot be counted or listed; ask for those you know, or search for the frequent ones"
-        )
-
-    @property
     def cells(self) -> int:
         """A report is a row and a point."""
         return self.all_rows * self.geometry.points
@@ -112,29 +103,11 @@ class KeyOracle(FrequencyOracle):
         """Return keys as words; refuse what is no key without showing it."""
         return self.kind.encode(values)
 
-    def law(self, item: Any) -> Finite:
-        """Return the exact law of the report of a key, for at most 2^16 outputs."""
-        return super().law(item)
-
-    def mechanism(self) -> Randomizer:
-        """Return the sampler as a mechanism without memory, for audits and tests."""
-        return KeyRandomizer(self)
-
-
-class KeyRandomizer(Randomizer):
-    """A randomizer of keys."""
-
-    def law(self, value: Any) -> Finite:
-        """Return the exact law of the report of one key."""
-        return self.spec.law(value)
-
-    def neighbors(self) -> Iterator[tuple[Any, Any]]:
-        """Yield ordered pairs of a few keys: those of words with one bit each, that stand for keys."""
-        kind = Keys.from_text(getattr(self.spec, "keys", None))
-        words = np.zeros((4, kind.words), dtype=np.uint32)
+    def corners(self) -> tuple[Any, ...]:
+        """Return the keys of four rows of words, as far as these stand for keys."""
+        words = np.zeros((4, self.kind.words), dtype=np.uint32)
         words[:, 0] = [0, 1 << 30, 3 << 29, 7 << 28]
-        few = list(kind.decode(words[kind.legal(words)]))
-        yield from ((first, second) for first in few for second in few if first != second)
+        return tuple(self.kind.decode(words[self.kind.legal(words)]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -150,11 +123,11 @@ class HashedGeometry(KeyOracle):
         the R rows, so R S out of R K. The row is drawn uniformly and without looking at the key, so the report is
         uniform on H(x) with probability p and uniform off it otherwise: a `FrequencyOracle`.
     Accuracy. With c the probability that two keys share a bucket, r the probability that the report of a key lies on
-        the plane of another point, and r' = c p + (1 - c) r: the share (reports in H(x) / n - r') / (p - r') is
+        the plane of another point, and r' = c p + (1 - c) r: the frequency (reports in H(x) / n - r') / (p - r') is
         unbiased over the seed, with variance (f p (1 - p) + (1 - f) r' (1 - r')) / (n (p - r')^2)
-        + c (F - (1 - f) / n) / (R (1 - c)), up to 2^-28 / R, where F is the sum of the squared shares of all other
+        + c (F - (1 - f) / n) / (R (1 - c)), up to 2^-28 / R, where F is the sum of the squared frequencies of all other
         keys.
-        Proof: let C_y be the share of rows in which y meets x. A report of y lies in H(x) with probability
+        Proof: let C_y be the part of the rows in which y meets x. A report of y lies in H(x) with probability
         r + (p - r) C_y, and E C_y = c, so its mean is r': unbiased. Given the hashes, reports are independent and the
         variance of their number in H(x) is n f p (1 - p) plus, for every other y, n f_y P_y (1 - P_y) with
         P_y = r + (p - r) C_y, which is n f_y (r' (1 - r') - (p - r)^2 Var C_y) on average. Their mean varies with the
@@ -179,13 +152,13 @@ class HashedGeometry(KeyOracle):
 
     @classmethod
     def best(
-        cls, *, epsilon: Any, people: int, keys: Keys | str, seed: int | None = None, largest: int = LARGEST_SKETCH
+        cls, *, epsilon: Number, people: int, keys: Keys | str, seed: int | None = None, largest: int = LARGEST_SKETCH
     ) -> Self:
         """Return the spec for an expected number of people: prime and dimension of least variance, then enough rows.
 
         The geometry is the smallest of at least 1024 points whose variance is within 2 % of the least, sixteen rows of
         it allowing. The rows are the least power of two, and at least 16, for which collisions add a twentieth to the
-        variance of a rare key if the squared shares of all keys sum to 0.2: R K >= 20 * 0.2 n (e^epsilon - 1)^2 /
+        variance of a rare key if the squared frequencies of all keys sum to 0.2: R K >= 20 * 0.2 n (e^epsilon - 1)^2 /
         (4 e^epsilon); but no more than `largest` cells allow. Beyond an epsilon of 10 no sketch of that size is near
         the optimum. A seed is drawn unless one is given; it is public.
         """
@@ -198,8 +171,7 @@ class HashedGeometry(KeyOracle):
             rows = _rows(space.optimum(expected), space.cells, most)
             if rows:
                 prime, dimension = space.prime, space.dimension
-                kind = cast("str", keys)  # a kind is written as text by the spec itself
-                found.append(cls(epsilon=exact, keys=kind, prime=prime, dimension=dimension, rows=rows, seed=public))
+                found.append(cls(epsilon=exact, keys=keys, prime=prime, dimension=dimension, rows=rows, seed=public))
         if not found:
             words = f"largest is the number of cells of the sketch, at least {_FEWEST_ROWS * _BUCKETS[0]}"
             raise ParameterError(f"{words}, more for a large epsilon", parameter="largest")
@@ -264,16 +236,16 @@ class HashedGeometry(KeyOracle):
         del counts, people
         raise ParameterError("keys cannot be listed: name them, as in spec.sketch(aggregator).estimate(keys)")
 
-    def variance(self, people: int, fraction: float = 0.0, squares: float = USUAL_SQUARES) -> float:
-        """Return the variance over reports and seed, `squares` being the sum of the other keys' squared shares."""
-        p, r, held = float(self.preference), float(self.shared), float(share_of_people(fraction))
-        count, others = number_of_people(people), float(share_of_people(squares))
+    def variance(self, people: int, frequency: float = 0.0, squares: float = USUAL_SQUARES) -> float:
+        """Return the variance over reports and seed, `squares` being the sum of the other keys' squared frequencies."""
+        p, r, held = float(self.preference), float(self.shared), float(frequency_of_people(frequency))
+        count, others = number_of_people(people), float(frequency_of_people(squares))
         sampling = (held * p * (1 - p) + (1 - held) * r * (1 - r)) / (count * (p - r) ** 2)
         return sampling + self.collisions * max(others - (1 - held) / count, 0.0)
 
     @property
     def collisions(self) -> float:
-        """The variance that collisions add, for squared shares of the other keys that sum to one: c / (R (1 - c))."""
+        """The variance that collisions add, if the squared frequencies of the other keys sum to 1: c / (R (1 - c))."""
         collision = self.hash.collision
         return float(collision / (self.rows * (1 - collision)))
 
@@ -290,7 +262,7 @@ def _spaces(epsilon: Fraction) -> Iterator[ProjectiveGeometry]:
     """Yield the best projective spaces of several sizes, as far as there are any at this epsilon."""
     for size in _BUCKETS:
         with suppress(ParameterError):
-            yield ProjectiveGeometry.best(epsilon=epsilon, values=size)
+            yield ProjectiveGeometry.best(epsilon=epsilon, categories=size)
 
 
 def _rows(optimum: float, points: int, largest: int) -> int:

@@ -67,7 +67,7 @@ class PublicHash:
         meets every block of 2^33 consecutive numbers equally often. So the fingerprints of x and y are independent and
         uniform on 2^31 numbers; they agree modulo P with probability q = (2^31 + 2) / 2^62. A polynomial of degree 2
         with uniform coefficients has independent uniform values at three points that differ modulo P. So with s_b the
-        share of bucket b, x and y collide with probability q + (1 - q) sum s_b^2, and x, y, v all with at most 3 q +
+        part of bucket b, x and y collide with probability q + (1 - q) sum s_b^2, and x, y, v all with at most 3 q +
         sum s_b^3. Each s_b is 1 / M up to 2 / P, so that sum s_b^2 - 1 / M = sum (s_b - 1 / M)^2 <= 4 M / P^2, and
         sum s_b^3 - (sum s_b^2)^2, the variance of s_b for b drawn by s, is at most 4 / P^2: (2) and (3) follow.
     Cost. About 1.5 ns for a key of 64 bits and a row in `gathered`.

@@ -1,4 +1,4 @@
-"""A decoded table of hashed reports: asked for the shares of known keys, cleared of keys that are already known.
+"""A decoded table of hashed reports: asked for the frequencies of known keys, cleared of keys that are already known.
 
 Collisions of keys add to the standard error of an estimate, and its intervals know how rare they are.
 """
@@ -31,11 +31,11 @@ _MOST_REPORTS = 2.0**62
 class Sketch:
     """The reports of `people`, decoded: table[row, point] of them lie on the plane of the point.
 
-    `removed` is the sum of the shares of keys that were taken out, and `whole` the table before that.
+    `removed` is the sum of the frequencies of keys that were taken out, and `whole` the table before that.
 
     Accuracy. `estimate` is unbiased over the seed for every key that was chosen without the reports, with the variance
-        of `HashedGeometry`; standard errors put in the estimated shares and `squares`, an unbiased estimate of the sum
-        of all squared shares; intervals are those of `CollidedSupport`.
+        of `HashedGeometry`; standard errors put in the estimated frequencies and `squares`, an unbiased estimate of the
+        sum of all squared frequencies; intervals are those of `CollidedSupport`.
         Proof: for the first see `HashedGeometry`. For `squares`, let i and j be two people in one row with points u and
         v, and let 1(b) say that a report is on the plane of b. Then sum_b (1_i(b) - r)(1_j(b) - r) has mean (p - r)^2
         if u = v and 0 if not. All pairs together make the sum over b of (table - n_row r)^2, less n_row (S (1 - r)^2 +
@@ -48,7 +48,7 @@ class Sketch:
     >>> sketch = spec.sketch(spec.aggregator().add(spec.client().report_many([5] * 40_000)))
     >>> sketch
     Sketch(hashed-geometry, keys integer:64, 40,000 people)
-    >>> bool(abs(sketch.estimate([5]).values[0] - 1) < 0.1)
+    >>> bool(abs(sketch.estimate([5]).value[0] - 1) < 0.1)
     True
     """
 
@@ -70,14 +70,14 @@ class Sketch:
         """Return, for keys as words, the number of reports among their preferred outputs, less what was taken out."""
         return self.spec.hash.gathered(words, self.table)
 
-    def shares(self, words: Words) -> Floats:
-        """Return the unbiased shares of keys as words, beyond what was taken out."""
+    def frequencies(self, words: Words) -> Floats:
+        """Return the unbiased frequencies of keys as words, beyond what was taken out."""
         held, shared = self._chances
-        return Support(self.support(words), self.people, held, shared).shares
+        return Support(self.support(words), self.people, held, shared).frequencies
 
     @property
     def squares(self) -> float:
-        """The estimated sum of the squared shares of all keys, those taken out excepted; cut to [0, 1]."""
+        """The estimated sum of the squared frequencies of all keys, those taken out excepted; cut to [0, 1]."""
         return min(max(self._squares, 0.0), 1.0)
 
     @cached_property
@@ -93,7 +93,7 @@ class Sketch:
 
     @property
     def _most_squares(self) -> float:
-        """The sum F of squares plus two standard deviations: noise of R K entries, of heavy shares, of collisions."""
+        """The sum F of squares plus two standard deviations: noise of R K entries, of heavy keys, of collisions."""
         spec, found = self.spec, self.squares
         entry = spec.variance(self.people, squares=0.0)
         heavy = spec.variance(self.people, math.sqrt(found), squares=0.0)
@@ -101,7 +101,7 @@ class Sketch:
         return min(found + 2 * math.sqrt(noise), 1.0)
 
     def estimate(self, keys: Any) -> Frequencies:
-        """Estimate the shares of keys, beyond what was taken out; their labels are the keys."""
+        """Estimate the frequencies of keys, beyond what was taken out; their labels are the keys."""
         words = self.spec.kind.encode(keys)
         if not len(words):
             raise InputError("name at least one key to estimate")
@@ -109,28 +109,30 @@ class Sketch:
         labels = tuple(named.tolist() if isinstance(named, np.ndarray) else named)
         return Frequencies.from_support(self.spec, self._support(words), labels)
 
-    def without(self, keys: Any, shares: Any) -> Sketch:
-        """Return the sketch less the expected reports of known keys with these shares (peeling).
+    def without(self, keys: Any, frequencies: Any) -> Sketch:
+        """Return the sketch less the expected reports of known keys with these frequencies (peeling).
 
-        A key of share s puts n s (p - r) reports more on the planes of its points than elsewhere, spread evenly over
-        the rows. They are taken out in whole reports, so that all rows together are right to one report. What is left
-        of a key is its share minus s. For shares that were known beforehand estimates stay unbiased and collisions
-        with these keys vanish; for estimated ones the error of a share is left behind, as a key of that share.
+        A key of frequency s puts n s (p - r) reports more on the planes of its points than elsewhere, spread evenly
+        over the rows. They are taken out in whole reports, so that all rows together are right to one report. What is
+        left
+        of a key is its frequency minus s. For frequencies that were known beforehand estimates stay unbiased and
+        collisions with these keys vanish; for estimated ones the error of a frequency is left behind, as a key of that
+        frequency.
         """
-        words, known = self.spec.kind.encode(keys), array_or_none(shares, np.float64)
+        words, known = self.spec.kind.encode(keys), array_or_none(frequencies, np.float64)
         if known is None or known.shape != (len(words),) or not np.all(np.abs(self.people * known) < _MOST_REPORTS):
-            raise InputError("shares are one finite number for each key")
+            raise InputError("frequencies are one finite number for each key")
         return self.without_words(words, known)
 
-    def without_words(self, words: Words, shares: Floats) -> Sketch:
+    def without_words(self, words: Words, frequencies: Floats) -> Sketch:
         """Do as `without` does, for keys as words."""
         spec, table = self.spec, self.table.copy()
         buckets = spec.hash.buckets(words)
-        amounts = self.people * float(spec.preference - spec.elsewhere) * shares
+        amounts = self.people * float(spec.preference - spec.elsewhere) * frequencies
         steps = np.rint(amounts[:, None] * (np.arange(spec.rows + 1) / spec.rows)).astype(np.int64)
         np.subtract.at(table, (np.arange(spec.rows)[None, :], buckets), np.diff(steps, axis=1))
         whole = self.table if self.whole is None else self.whole
-        return Sketch(spec, self.people, table, self.in_row, self.removed + float(shares.sum()), whole)
+        return Sketch(spec, self.people, table, self.in_row, self.removed + float(frequencies.sum()), whole)
 
     @cached_property
     def _chances(self) -> tuple[Fraction, Fraction]:
@@ -163,21 +165,23 @@ class CollidedSupport(Support):
     """Counts of reports to which other keys add by collisions, in each of `rows` with probability `collision`.
 
     `counts`, `preference` and `shared` are those of what is left when known keys were taken out; `reports` has all the
-    reports, whose noise stays. `squares` estimates the sum of the squared shares of all keys, and `most_squares` is
-    probably not exceeded by it.
+    reports, whose noise stays. `squares` estimates the sum of the squared frequencies of all keys, and `most_squares`
+    is probably not exceeded by it.
 
-    Accuracy. Collisions add collision / (rows (1 - collision)) times the sum F of the squared shares of the other keys
-        to the variance of a share. Intervals are approximate: the lower end is the farther of two, that of a normal law
+    Accuracy. Collisions add collision / (rows (1 - collision)) times the sum F of the squared frequencies of the other
+        keys to the variance of a frequency. Intervals are approximate: the lower end is the farther of two, that of a
+        normal law
         with the variance of reports and collisions together, and that of a normal law of the reports plus the
         collisions of m equal keys with these squares, for the worst m of 1, 2, 4, ... that may hold so much.
-        Proof: for the variance see `HashedGeometry`. In units of 1 / (rows (1 - c)) a key of share f adds f (N - E N),
-        N being binomial. If keys meet independently, the logarithm of the moment generating function of all collisions
+        Proof: for the variance see `HashedGeometry`. In units of 1 / (rows (1 - c)) a key of frequency f adds f (N - E
+        N), N being binomial. If keys meet independently, the logarithm of the moment generating function of all
+        collisions
         at t > 0 is at most the sum of rows c (exp(t f) - 1 - t f) over the keys (Bennett), and since (exp(u) - 1 - u) /
         u^2 grows with u, this is largest for a given F when one key holds all of it: so one key has the heaviest far
-        tail. Nearer, where one key is met too rarely to matter, several may be worse; m keys of share sqrt(F / m) make
-        m sqrt(F / m) <= 1, so m <= 1 / F. At t < 0 the logarithm is at most rows c F t^2 / 2: collisions make no
+        tail. Nearer, where one key is met too rarely to matter, several may be worse; m keys of frequency sqrt(F / m)
+        make m sqrt(F / m) <= 1, so m <= 1 / F. At t < 0 the logarithm is at most rows c F t^2 / 2: collisions make no
         estimate too low that a normal law would not. F is what is left of all squares beside the key's own, which is
-        taken at the lower end itself: where a share may be nothing but a collision, the interval says so.
+        taken at the lower end itself: where a frequency may be nothing but a collision, the interval says so.
     Reference. Bennett 1962.
     """
 
@@ -189,19 +193,19 @@ class CollidedSupport(Support):
 
     def standard_errors(self, target: Target = Target.TABLE) -> Floats:
         """Return the standard errors, collisions included."""
-        return np.asarray(np.sqrt(self._all.standard_errors(target) ** 2 + self._variance(self.shares)))
+        return np.asarray(np.sqrt(self._all.standard_errors(target) ** 2 + self._variance(self.frequencies)))
 
     def interval(self, rest: float, target: Target, chosen: Integers | None = None) -> tuple[Floats, Floats]:
-        """Return ends that miss a share with probability `rest`."""
+        """Return ends that miss a frequency with probability `rest`."""
         places = slice(None) if chosen is None else chosen
         low, high = self._all.interval(rest, target, chosen)
-        center, middle = self.shares[places], self._all.shares[places]
+        center, middle = self.frequencies[places], self._all.frequencies[places]
         below, above = np.maximum(middle - low, 0.0), np.maximum(high - middle, 0.0)
         level = two_sided_normal(rest)
         errors = np.maximum(below / level, self._all.standard_errors(target)[places])
         tails = list(self._tails(float(np.min(errors, initial=math.inf)), rest))
         end = np.zeros_like(center)
-        for _ in range(_ROUNDS):  # every round is a bound: a smaller share than `end` has been ruled out
+        for _ in range(_ROUNDS):  # every round is a bound: a smaller frequency than `end` has been ruled out
             spread = np.sqrt(below**2 + level**2 * self._variance(end))
             end = center - np.maximum(spread, self._reach(end, errors, tails))
         return end, center + np.sqrt(above**2 + level**2 * self._variance(center))
@@ -211,14 +215,14 @@ class CollidedSupport(Support):
         """All the reports, with those of keys that were taken out."""
         return self.reports or Support(self.counts, self.people, self.preference, self.shared)
 
-    def _variance(self, shares: Floats) -> Floats:
+    def _variance(self, frequencies: Floats) -> Floats:
         """Return the variance of collisions with the other keys."""
-        return np.asarray(self.collision / (self.rows * (1 - self.collision)) * _others(self.squares, shares))
+        return np.asarray(self.collision / (self.rows * (1 - self.collision)) * _others(self.squares, frequencies))
 
-    def _reach(self, shares: Floats, errors: Floats, tails: list[tuple[int, Floats, Floats]]) -> Floats:
-        """Return how far an estimate may lie above its share, if the other squares belong to equal keys."""
-        jumps = np.sqrt(_others(self.most_squares, shares)) / (self.rows * (1 - self.collision)) / errors
-        least = _others(max(2 * self.squares - self.most_squares, 0.0), shares)
+    def _reach(self, frequencies: Floats, errors: Floats, tails: list[tuple[int, Floats, Floats]]) -> Floats:
+        """Return how far an estimate may lie above its frequency, if the other squares belong to equal keys."""
+        jumps = np.sqrt(_others(self.most_squares, frequencies)) / (self.rows * (1 - self.collision)) / errors
+        least = _others(max(2 * self.squares - self.most_squares, 0.0), frequencies)
         reach = np.zeros_like(errors)
         for keys, grid, levels in tails:
             possible = keys * least < 2
@@ -236,9 +240,9 @@ class CollidedSupport(Support):
             keys *= 2
 
 
-def _others(squares: float, shares: Floats) -> Floats:
-    """Return what is left of squared shares beside those of the key itself."""
-    return np.asarray(np.maximum(squares - np.maximum(shares, 0.0) ** 2, 0.0))
+def _others(squares: float, frequencies: Floats) -> Floats:
+    """Return what is left of squared frequencies beside those of the key itself."""
+    return np.asarray(np.maximum(squares - np.maximum(frequencies, 0.0) ** 2, 0.0))
 
 
 def _levels(jumps: Floats, trials: int, chance: float, rest: float) -> Floats:

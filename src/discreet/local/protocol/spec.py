@@ -6,33 +6,31 @@ import hashlib
 import json
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import MissingParameter, ParameterError
+from discreet.laws import Finite
 from discreet.laws.number import Number
-from discreet.local.protocol.coin import local_epsilon
+from discreet.local.protocol.rational_coin import local_epsilon
 from discreet.local.protocol.report_counts import counting_sql
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers import written_up
 
 if TYPE_CHECKING:
     from discreet.local.protocol.aggregator import Aggregator
-    from discreet.local.protocol.client import Client
-
-    Shuffled = Any  # this class and the next stand floors above, and know specs
-    MemoizedClient = Any
+    from discreet.local.protocol.client import Client, Randomizer
 
 Kind = TypeVar("Kind")
-Made = TypeVar("Made", bound=type)
 
 FORMAT = "discreet.local"
-VERSION = 1
+VERSION = 2
 _PROTOCOLS: dict[str, type[Spec]] = {}
-_MAKERS: dict[str, Any] = {}  # floors above enter what a spec makes of itself as they are imported
 _LONGEST = 1 << 25
 _MOST_BRACKETS = 1000
 _MOST_SHOWN = 8
@@ -50,7 +48,7 @@ class Spec(ABC):
     Equal specs have equal digests; a digest travels with every batch of reports and every aggregate.
     """
 
-    epsilon: Fraction
+    epsilon: Number  # held as a Fraction
     protocol: ClassVar[str]
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -81,6 +79,11 @@ class Spec(ABC):
     def __post_init__(self) -> None:
         self._take(epsilon=local_epsilon(self.epsilon))
 
+    @property
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon as the Fraction that it is held as."""
+        return Fraction(self.epsilon)
+
     def _take(self, **checked: Any) -> None:
         """Put checked parameters in the place of those that were given."""
         for name, value in checked.items():
@@ -96,12 +99,42 @@ class Spec(ABC):
         """Return what follows from the parameters and a small client should not have to compute, as JSON values."""
 
     @abstractmethod
-    def client(self) -> Client:
-        """Return one person's client."""
+    def items(self, values: Any) -> Any:
+        """Return private values, checked; raise InputError on anything else, without showing it."""
 
     @abstractmethod
+    def randomize(self, items: Any, /) -> NDArray[np.int64]:
+        """Draw a report for each value, exactly; the values were checked."""
+
+    @abstractmethod
+    def law(self, value: Any) -> Finite:
+        """Return the exact law of the report of one value, for at most 2^16 outputs."""
+
+    @abstractmethod
+    def corners(self) -> tuple[Any, ...]:
+        """Return a few values, where audits start."""
+
+    def several(self, value: Any) -> bool:
+        """Say whether this is a column of values, of several people."""
+        return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+    def client(self) -> Client:
+        """Return one person's client."""
+        from discreet.local.protocol.client import Client
+
+        return Client(self)
+
+    def mechanism(self) -> Randomizer:
+        """Return the sampler as a mechanism without memory, for audits and tests."""
+        from discreet.local.protocol.client import Randomizer
+
+        return Randomizer(self)
+
     def aggregator(self) -> Aggregator:
         """Return an empty aggregator of reports."""
+        from discreet.local.protocol.aggregator import Aggregator
+
+        return Aggregator(self)
 
     def aggregator_from(self, data: bytes) -> Aggregator:
         """Read what the `to_bytes` of an aggregator of this spec wrote, of whichever kind that is."""
@@ -124,20 +157,12 @@ class Spec(ABC):
     @property
     def guarantee(self) -> PureDP:
         """What each person is guaranteed, whoever collects: pure local privacy for changing their value."""
-        return PureDP(written_up(self.epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(written_up(self.exact_epsilon), relation=Relation.CHANGE_ONE)
 
     @property
     @abstractmethod
     def loss(self) -> PrivacyLoss:
         """The price of one report."""
-
-    def shuffled(self, people: int | None = None, delta: Number | None = None) -> Shuffled:
-        """Return the guarantee of `people` shuffled reports to those who see only the shuffled ones."""
-        return _MAKERS["shuffled"](self, people=people, delta=delta)
-
-    def memoized(self, *, distinct: int | None = None) -> MemoizedClient:
-        """Return one person's client for many rounds, with one permanent report for each of `distinct` values."""
-        return _MAKERS["memoized"](self, distinct=distinct)
 
     def to_json(self) -> str:
         """Return the canonical text: sorted keys, no spaces, fractions as 'a/b', integers beyond 2^53 as text."""
@@ -190,21 +215,13 @@ class Spec(ABC):
         return isinstance(other, Spec) and self.digest == other.digest
 
 
-def made_by(method: str) -> Callable[[Made], Made]:
-    """Let a method of `Spec` make objects of the class below; the room's package imports all, so none is missing."""
-
-    def enter(kind: Made) -> Made:
-        _MAKERS[method] = kind
-        return kind
-
-    return enter
-
-
 def checked_spec(spec: Kind) -> Kind:
     """Return a spec; refuse what is none, most often the text of one."""
     if not isinstance(spec, Spec):
         text = "; Spec.from_json reads a text into one" if isinstance(spec, str | bytes) else ""
-        raise ParameterError(f"this takes a spec, such as DirectResponse(epsilon=1, values=3){text}", parameter="spec")
+        raise ParameterError(
+            f"this takes a spec, such as DirectResponse(epsilon=1, categories=3){text}", parameter="spec"
+        )
     return spec
 
 

@@ -201,8 +201,8 @@ class Blanket:
         rise, fall, stuck = _log(found) - _log(delta), _log(self.delta(high)) - _log(delta), 0
         while high - low > _RELATIVE_WIDTH * high:
             # a chord of ln delta, drawn a little beyond the root so that both ends move; halves where that is slow
-            share = rise / (rise - fall) if stuck < 3 and fall < rise else 0.5
-            middle = low + (high - low) * min(max(share, 2.0**-12), 1 - 2.0**-12)
+            part = rise / (rise - fall) if stuck < 3 and fall < rise else 0.5
+            middle = low + (high - low) * min(max(part, 2.0**-12), 1 - 2.0**-12)
             found = self.delta(middle)
             height = _log(found) - _log(delta)
             stuck = 0 if stuck == 3 else stuck + 1
@@ -242,7 +242,7 @@ def _boxes(blanket: Blanket) -> _Boxes:
     if people > _MOST_PEOPLE:
         raise NoSoundConversion("shuffling is bounded for up to 10^10 people; fewer are safe: pass people=10**10")
     log_tail = _SPARE_LOG - math.log(blanket.smallest_delta)
-    counts = Window.of(people, both, log_tail)
+    counts = BinomialWindow.of(people, both, log_tail)
     width = np.maximum(1, np.floor(_COARSENESS * np.arange(counts.first, counts.last + 1)).astype(np.int64))
     low, high, chance = counts.cut(width)
     tails, excesses = symmetric_excess(high, log_tail)
@@ -262,14 +262,14 @@ def _with_rest(
     if not (blanket.rest > 0 and blanket.third > 0):
         return masses, chance, rows
     people = blanket.people
-    share = blanket.rest / (1 - 2 * blanket.each)
+    probability = blanket.rest / (1 - 2 * blanket.each)
     weight = float(blanket.third / blanket.rest) * (1 - 4 * UNIT)
     width = max(1, math.floor(_COARSENESS * people / weight))
     # slices whose law of c hardly differs share the law of the last one, in which c is least
-    group = high // max(1, math.floor(_COARSENESS / 2 * people / (weight * float(share))))
+    group = high // max(1, math.floor(_COARSENESS / 2 * people / (weight * float(probability))))
     found: list[tuple[Floats, Floats, NDArray[np.int64]]] = []
     for start, end in _runs(group):
-        law = Window.of(people - int(high[end - 1]), share, log_tail)
+        law = BinomialWindow.of(people - int(high[end - 1]), probability, log_tail)
         low, _, part = law.cut(np.full(law.chances.size, width))
         part[-1] += law.above
         z = masses[start:end, None] + weight * low[None, :]
@@ -284,7 +284,7 @@ def _runs(group: NDArray[np.int64]) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class Window:
+class BinomialWindow:
     """The counts first..last of a binomial law, an upper bound on the chance of each, and of what lies outside.
 
     Proof: starting from the mode the chances relative to it are products of the ratios P(k + 1) / P(k) =
@@ -303,7 +303,7 @@ class Window:
     fall: float
 
     @classmethod
-    def of(cls, trials: int, probability: Fraction, log_tail: float) -> Window:
+    def of(cls, trials: int, probability: Fraction, log_tail: float) -> BinomialWindow:
         """Cover all counts but about e^-log_tail of the mass (by Bernstein's inequality; the bounds do not need it)."""
         mode = min(math.floor((trials + 1) * probability), trials)
         reach = 1 + math.ceil(_deviation(float(trials * probability * (1 - probability)), log_tail))

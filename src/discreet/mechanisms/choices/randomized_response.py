@@ -69,7 +69,7 @@ class RandomizedResponse(Mechanism):
     def __init__(self, *, categories: int, epsilon: Number | None = None, truth: Number | None = None) -> None:
         if isinstance(categories, bool) or not isinstance(categories, int | np.integer) or categories < 2:
             raise ParameterError(
-                "categories is the public number of possible answers, an int of at least 2", parameter="categories"
+                "categories must be the public number of possible answers, an int of at least 2", parameter="categories"
             )
         if categories > _LARGEST_CATEGORIES:
             raise ParameterError(
@@ -184,7 +184,7 @@ class RandomizedResponse(Mechanism):
             return array.astype(np.int64)
         if array.dtype.kind not in "iu" or (array.size and not (array.min() >= 0 and array.max() < self.categories)):
             raise InputError(
-                f"a category is an int from 0 to {self.categories - 1} (True and False will do for two), or "
+                f"a category must be an int from 0 to {self.categories - 1} (or True and False for two), or "
                 "an array of them"
             )
         return array.astype(np.int64)
@@ -201,16 +201,16 @@ class RandomizedResponse(Mechanism):
         few = range(min(self.categories, 3))
         yield from ((a, b) for a in few for b in few if a != b)
 
-    def variance(self, people: int, *, target: Target = Target.TABLE, fraction: float | None = None) -> float:
-        """Return the variance of the estimated fraction of a category among `people`.
+    def variance(self, people: int, *, target: Target = Target.TABLE, frequency: float | None = None) -> float:
+        """Return the variance of the estimated frequency of a category among `people`.
 
-        The table's variance does not depend on the fraction for two categories; otherwise, and for the population,
+        The table's variance does not depend on the frequency for two categories; otherwise, and for the population,
         state it.
         """
         q, r, gap = self.truth, self.lie, self._gap
-        if fraction is None and (target is Target.POPULATION or self.categories > 2):
-            raise ParameterError("this variance depends on the true fraction: state fraction=", parameter="fraction")
-        p = 0.0 if fraction is None else float(fraction)
+        if frequency is None and (target is Target.POPULATION or self.categories > 2):
+            raise ParameterError("this variance depends on the true frequency: state frequency=", parameter="frequency")
+        p = 0.0 if frequency is None else float(frequency)
         noise = (p * q * (1 - q) + (1 - p) * r * (1 - r)) / (people * gap**2)
         return noise if target is Target.TABLE else noise + p * (1 - p) / people
 
@@ -333,5 +333,5 @@ def interval_for_population(seen: int, people: int, truth: float, lie: float, co
 def _rest(confidence: float) -> float:
     """Return the allowed error."""
     if not 0.0 < confidence < 1.0:
-        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+        raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
     return (1.0 - confidence) * (1.0 - 1e-9)  # covers the rounding of the distribution functions

@@ -54,7 +54,7 @@ class Selection(Mechanism):
         race.run(as_scores(scores))
         return race.winners
 
-    def _winners(self, candidates: Iterable[Candidate], score: Callable[[Candidate], Number]) -> list[Candidate]:
+    def _winners(self, candidates: Iterable[Candidate], score: Callable[[Candidate], Any]) -> list[Candidate]:
         """Return the winners, looking at each candidate once and keeping only the best so far."""
         race, stream = self._race(), iter(candidates)
         kept: dict[int, Candidate] = {}
@@ -122,7 +122,7 @@ class OneChoice(Selection, PurelyPrivate):
         """Return the position of the chosen score."""
         return self._positions(value)[0]
 
-    def choose(self, candidates: Iterable[Candidate], *, score: Callable[[Candidate], Number]) -> Candidate:
+    def choose(self, candidates: Iterable[Candidate], *, score: Callable[[Candidate], Any]) -> Candidate:
         """Return a candidate, looking at each once and keeping only the best so far."""
         return self._winners(candidates, score)[0]
 
@@ -135,12 +135,15 @@ class OneChoice(Selection, PurelyPrivate):
 
 
 def check_accuracy(confidence: float | Fraction, *, candidates: int, best: int = 1) -> Fraction:
-    """Return the confidence exactly; refuse what is none, and counts of candidates that cannot be."""
+    """Return the confidence exactly; raise ParameterError for an impossible confidence or number of candidates."""
     exact = exact_rational(confidence, name="confidence")
     if not 0 < exact < 1:
-        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+        raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
     if whole(best, name="best") > whole(candidates, name="candidates"):
-        raise ParameterError("best counts the candidates that share the best score", parameter="best")
+        raise ParameterError(
+            "best must be the number of candidates that share the best score, at most all of them",
+            parameter="best",
+        )
     return exact
 
 
@@ -168,5 +171,5 @@ def moved_by(sensitivity: Sensitivity, *, monotone: bool) -> Sensitivity:
 def truth_value(value: object, *, name: str) -> bool:
     """Return True or False, refusing look-alikes."""
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} is True or False", parameter=name)
+        raise ParameterError(f"{name} must be True or False", parameter=name)
     return bool(value)

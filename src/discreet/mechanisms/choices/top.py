@@ -91,7 +91,7 @@ class Top(Selection):
         """Return the positions of the chosen scores, the first choice first."""
         return self._positions(self._enough(value))
 
-    def choose(self, candidates: Iterable[Candidate], *, score: Callable[[Candidate], Number]) -> list[Candidate]:
+    def choose(self, candidates: Iterable[Candidate], *, score: Callable[[Candidate], Any]) -> list[Candidate]:
         """Return k candidates, looking at each once and keeping only the best so far."""
         chosen = self._winners(candidates, score)
         if len(chosen) < self.places:

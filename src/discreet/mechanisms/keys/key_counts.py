@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
+from discreet.frames import listed_keys
 
 _WANTED = (
     "pass a mapping from keys to counts of people, or a pair (keys, counts) of a one-dimensional array of keys and an "
@@ -24,7 +25,6 @@ _WANTED = (
 )
 _COUNTS = "counts are whole numbers of people: integers of at least 0 and below 2^62"
 _LARGEST = 1 << 62
-_EXACT = 1 << 53  # floats of a smaller size stand for one integer each
 _ORDERED = (bool, int, float, str, bytes)
 
 
@@ -96,7 +96,7 @@ def _rank(key: Any) -> tuple[str, Any]:
 
 
 def read_table(value: object) -> tuple[list[Any] | NDArray[Any], NDArray[np.int64]]:
-    """Return the keys and the counts of a table; refuse what is none without showing it.
+    """Return the keys and the counts of a table; raise InputError, without the value, if it is not one.
 
     Numbers that come as an array in order stay one: they are seen to be distinct, and few of them may be named.
     """
@@ -111,24 +111,8 @@ def read_table(value: object) -> tuple[list[Any] | NDArray[Any], NDArray[np.int6
     return keys if in_order else _distinct(keys), counts
 
 
-def listed(keys: list[Any] | NDArray[Any]) -> list[Any]:
-    """Return keys of a table as Python objects, whole floats of an array as the integers that they are below 2^53.
-
-    One empty cell makes a column of integers one of floats: whether there was one must not show in 7 or 7.0.
-
-    >>> listed(np.array([0.5, 7.0]))
-    [0.5, 7]
-    """
-    if not isinstance(keys, np.ndarray) or keys.dtype.kind != "f":
-        return keys.tolist() if isinstance(keys, np.ndarray) else keys
-    with np.errstate(all="ignore"):  # a warning would tell that some cell is odd
-        whole = (keys == np.rint(keys)) & (np.abs(keys) < _EXACT)
-    integers = np.where(whole, keys, 0).astype(np.int64).tolist()
-    return [a if is_whole else b for a, b, is_whole in zip(integers, keys.tolist(), whole.tolist(), strict=True)]
-
-
 def _increases(column: object) -> bool:
-    """Say whether a column is a plain array of numbers, each larger than the one before: none is missing or twice."""
+    """Say whether a column is a plain array of increasing numbers: no key is missing or repeated."""
     if type(column) is not np.ndarray or column.ndim != 1 or column.dtype.kind not in "iuf" or column.itemsize > 8:
         return False
     return bool((column[1:] > column[:-1]).all()) and not (column.size == 1 and bool(column[0] != column[0]))
@@ -141,12 +125,11 @@ def _as_keys(column: object) -> list[Any]:
     plain = isinstance(column, np.ndarray) and not isinstance(column, np.ma.MaskedArray)
     if not plain or column.ndim != 1 or column.dtype.kind not in "biufSUOmM":  # type: ignore[attr-defined]
         raise InputError(_WANTED)
-    # tolist would turn dates of some units into bare integers
-    return list(column) if column.dtype.kind in "mM" else listed(column)  # type: ignore[attr-defined, call-overload, arg-type]
+    return listed_keys(column)  # type: ignore[arg-type]
 
 
 def _distinct(keys: list[Any]) -> list[Any]:
-    """Refuse keys that are unhashable, not equal to themselves, or there twice; numpy scalars become Python objects."""
+    """Raise InputError for keys that are unhashable, NaN or repeated; numpy scalars become Python objects."""
     kinds = set(map(type, keys))
     if any(issubclass(kind, np.generic) for kind in kinds):
         keys = [_python(key) for key in keys]
@@ -162,7 +145,7 @@ def _distinct(keys: list[Any]) -> list[Any]:
     if missing:
         raise InputError("a key is missing (NaN): leave such entries out before asking")
     if distinct != len(keys):
-        raise InputError("a key is there twice: add its counts up before asking, counting each person once")
+        raise InputError("a key is repeated: add its counts up before asking, counting each person once")
     return keys
 
 

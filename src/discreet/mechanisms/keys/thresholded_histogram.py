@@ -11,11 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.frames import listed_keys
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, Enclosure, Thresholded, ThresholdedTable, TruncatedLaplace
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
-from discreet.mechanisms.keys.key_counts import KeyCounts, listed, read_table
+from discreet.mechanisms.keys.key_counts import KeyCounts, read_table
 from discreet.mechanisms.mechanism import Mechanism, one_of
 from discreet.mechanisms.noise import least_reach, usable_delta
 from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
@@ -111,7 +112,7 @@ class ThresholdedHistogram(Mechanism):
         self.threshold = 1 + self._least_start()
         if self.threshold > _LARGEST_THRESHOLD:
             raise ParameterError(
-                "at so small a price no key could be named: its count would have to exceed 2^60. State a larger "
+                "at this price no key could be named: its count would have to exceed 2^60. State a larger "
                 f"{chosen}= or delta=",
                 parameter=chosen,
             )
@@ -193,7 +194,7 @@ class ThresholdedHistogram(Mechanism):
     def chance(self, count: int) -> Enclosure:
         """Enclose the probability that a key held by this many people is named; 0 for a key that nobody holds."""
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-            raise ParameterError("count is a number of people: an int of at least 0", parameter="count")
+            raise ParameterError("count must be a number of people: an int of at least 0", parameter="count")
         if count == 0:
             return Enclosure.exact(0.0, method="never named")
         low, high = Thresholded(self.noise, int(count), threshold=self.threshold).chance()
@@ -208,7 +209,7 @@ class ThresholdedHistogram(Mechanism):
         keys, noisy = self._noisy(value)
         named = np.flatnonzero(noisy >= self.threshold)
         if isinstance(keys, np.ndarray):
-            return KeyCounts.ordered(listed(keys[named]), noisy[named])
+            return KeyCounts.ordered(listed_keys(keys[named]), noisy[named])
         return KeyCounts.ordered(keys, noisy, named)
 
     def outcome(self, value: Any) -> NDArray[np.int64]:
@@ -233,7 +234,9 @@ class ThresholdedHistogram(Mechanism):
         """Return the law of `outcome`: independent entries, one for each key."""
         keys, counts = read_table(value)
         entries = [Thresholded(self.noise, count or None, threshold=self.threshold) for count in counts.tolist()]
-        return ThresholdedTable({(type(key), key): entry for key, entry in zip(listed(keys), entries, strict=True)})
+        return ThresholdedTable(
+            {(type(key), key): entry for key, entry in zip(listed_keys(keys), entries, strict=True)}
+        )
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables in which one person's keys are new, rare, or held by many."""
@@ -270,7 +273,7 @@ def _kind(noise: KeyNoise | None, chosen: str) -> KeyNoise:
         return KeyNoise.LAPLACE if chosen == "epsilon" else KeyNoise.GAUSSIAN
     if not isinstance(noise, KeyNoise):
         raise ParameterError(
-            "noise is KeyNoise.LAPLACE, KeyNoise.GAUSSIAN or KeyNoise.TRUNCATED_GEOMETRIC", parameter="noise"
+            "noise must be KeyNoise.LAPLACE, KeyNoise.GAUSSIAN or KeyNoise.TRUNCATED_GEOMETRIC", parameter="noise"
         )
     if chosen == "rho" and noise is not KeyNoise.GAUSSIAN:
         raise ConflictingParameters(
@@ -299,7 +302,7 @@ def _stated_relation(relation: Relation | None) -> Relation:
             parameter="relation",
         )
     if not isinstance(relation, Relation):
-        raise ParameterError("relation is Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
+        raise ParameterError("relation must be Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
     return relation
 
 

@@ -2,6 +2,4 @@
 
 from __future__ import annotations
 
-from discreet.privacy.accounting.directed import DirectedLoss, clear_caches, directed, least_rho
-
-__all__ = ["DirectedLoss", "clear_caches", "directed", "least_rho"]
+from discreet.privacy.accounting.directed_loss import DirectedLoss, clear_caches, directed, least_rho

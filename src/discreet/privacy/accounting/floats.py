@@ -54,7 +54,7 @@ def worst_ulps(points: int = 64) -> float:
             *(_of_planes(name, points) for name in _PLANES),
             *(_of_complex(name, points) for name in _COMPLEX),
         ]
-    return float(np.max(errors))  # unlike Python's own `max` it does not pass over what is no number
+    return float(np.max(errors))  # unlike Python's own `max` it does not pass over NaN
 
 
 def ensure_tested() -> None:
@@ -63,7 +63,7 @@ def ensure_tested() -> None:
     if _tested:
         return
     worst = worst_ulps()
-    if not worst <= ASSUMED_ULPS:  # a result that is no number fails too
+    if not worst <= ASSUMED_ULPS:  # NaN fails too
         raise AssumptionFailed(
             f"an elementary function of numpy or Python is off by {worst:.1f} units in the last place here; the "
             f"accountant's bounds assume at most {ASSUMED_ULPS} (docs: threat model, assumption float-elementary)"

@@ -17,17 +17,3 @@ from discreet.privacy.adaptive.notions import Amounts, Books, books_for
 from discreet.privacy.adaptive.odometer import Odometer
 from discreet.privacy.adaptive.pricing import Batch
 from discreet.privacy.adaptive.tally import Tally
-
-__all__ = [
-    "ApproxFilter",
-    "Batch",
-    "Filter",
-    "GaussianFilter",
-    "Odometer",
-    "Partition",
-    "PureFilter",
-    "RenyiFilter",
-    "ZCDPFilter",
-    "parallel",
-    "privacy_filter",
-]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
-from functools import lru_cache, reduce
+from functools import reduce
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
@@ -33,17 +33,14 @@ from discreet.privacy.guarantees import (
     PureDP,
     RenyiDP,
     basic_composition,
-    zcdp_epsilon,
 )
 from discreet.privacy.numbers import probability, whole, written
-from discreet.privacy.pairs import boundary
+from discreet.privacy.price import largest_rho
 from discreet.privacy.relation import Relation, combine
-
-_LARGEST_POWER = 2.0**1023
 
 
 class Filter(Account):
-    """A budget that holds whatever is asked next in view of the answers so far, the prices of the questions included.
+    """A budget that holds even if every question and its price are chosen in view of the answers so far.
 
     Whether a release is admitted depends on the guarantees alone, never on the data, so a refusal tells nothing.
 
@@ -100,7 +97,7 @@ class Filter(Account):
     def _reserve(
         self, budgets: Mapping[Hashable, Guarantee], together: Callable[[Sequence[Amounts]], Amounts]
     ) -> dict[Hashable, Filter]:
-        """Charge what several budgets cost together, then open a filter in the same books for each of them."""
+        """Charge what several budgets cost together, then open a filter in the same notion for each of them."""
         prices = {part: self._price(budget, None) for part, budget in budgets.items()}
         relation = reduce(combine, (stated for _, stated in prices.values()), self.relation)
         self._charge(together([amounts for amounts, _ in prices.values()]), relation)
@@ -182,8 +179,8 @@ class ApproxFilter(Filter):
             return
         spare = written(probability(slack, name="slack"))
         if not 0 < spare <= written(budget.delta):
-            raise ParameterError("slack is a part of delta: above 0 and at most delta", parameter="slack")
-        caps = Fraction(_largest_rho(written(budget.epsilon), spare)), written(budget.delta) - spare
+            raise ParameterError("slack must be a part of delta: above 0 and at most delta", parameter="slack")
+        caps = largest_rho(written(budget.epsilon), spare), written(budget.delta) - spare
         super().__init__(budget, ConcentratedBooks(), caps)
 
     @property
@@ -286,15 +283,6 @@ def privacy_filter(budget: Guarantee) -> Filter:
     raise not_a_guarantee(budget)
 
 
-@lru_cache(maxsize=64)
-def _largest_rho(epsilon: Fraction, slack: Fraction) -> float:
-    """Return the largest float rho for which rho-zCDP is known to imply (epsilon, slack)-DP."""
-    ceiling = 1.0
-    while ceiling < _LARGEST_POWER and zcdp_epsilon(Fraction(ceiling), slack) <= epsilon:
-        ceiling *= 2
-    return boundary(ceiling, 0.0, lambda rho: zcdp_epsilon(Fraction(rho), slack) <= epsilon)[1]
-
-
 def parallel(guarantees: Iterable[Guarantee], *, relation: Relation, parts_per_person: int = 1) -> Guarantee:
     """Return the guarantee of one release on each part of a table, the parts being fixed beforehand.
 
@@ -378,7 +366,9 @@ class Partition(Mapping[Hashable, Filter]):
         if not isinstance(session, Filter):
             raise ParameterError(f"a filter is needed, not {type(session).__name__}", parameter="session")
         if not isinstance(budgets, Mapping) or not budgets:
-            raise ParameterError("budgets is a mapping from each part to its guarantee, not empty", parameter="budgets")
+            raise ParameterError(
+                "budgets must be a mapping from each part to its guarantee, with at least one part", parameter="budgets"
+            )
         touched = touched_parts(session.relation, parts_per_person)
         self._parts = session._reserve(budgets, lambda amounts: largest(amounts, touched))
 

@@ -1,4 +1,4 @@
-"""In which notion a session keeps its books: the quantities that add up, and how a guarantee is read into them.
+"""How spending is counted in each notion: the quantities that add up, and how a guarantee is read into them.
 
 What a pure guarantee costs in rho, fast: in floats, and rounded up by more than their roundings can amount to.
 """
@@ -41,7 +41,7 @@ _MORE = 1 + 2.0**-49
 class Books(ABC):
     """The quantities of one notion that add up over adaptively chosen releases, as exact rationals.
 
-    A guarantee of the books' own notion is read as it is written: floats are the decimals that they print as. One of
+    A guarantee of the same notion is read as it is written: floats are the decimals that they print as. One of
     another notion is read through the strongest guarantee of this one that follows without a further choice (`convert`;
     rho from epsilon by `pure_price`, which is larger by a share of at most 4 10^-15 and fast); where a delta has to be
     chosen, the caller names it.
@@ -51,7 +51,7 @@ class Books(ABC):
     notion: ClassVar[type[Guarantee]]
 
     def read(self, guarantee: Guarantee, at_delta: Number | None = None) -> Amounts:
-        """Return what a release with the guarantee adds to each quantity; `at_delta` is for books with a delta."""
+        """Return what a release with the guarantee adds to each quantity; `at_delta` is for notions with a delta."""
         return self.amounts(
             guarantee if at_delta is None else _converted(guarantee, self.notion, delta=written(at_delta))
         )
@@ -65,7 +65,7 @@ class Books(ABC):
         """Return the guarantee with these parameters."""
 
     def up(self, amount: Fraction, cap: Fraction) -> Number:
-        """Return an amount for people to read: as it is if that is short, else rounded up, never past the cap."""
+        """Return an amount for people to read: unchanged if it is short, else rounded up, never past the cap."""
         plain = exactly(amount)
         if not isinstance(plain, Fraction) or plain.denominator < _READABLE:
             return plain
@@ -101,7 +101,7 @@ class ApproxBooks(Books):
     notion = ApproxDP
 
     def amounts(self, guarantee: Guarantee) -> Amounts:
-        """Return epsilon and delta; a guarantee without an epsilon of its own needs the delta at which to take it."""
+        """Return epsilon and delta; a guarantee without an epsilon needs the delta at which to read it."""
         try:
             point = guarantee if isinstance(guarantee, ApproxDP) else _converted(guarantee, ApproxDP)
         except MissingParameter:
@@ -136,7 +136,7 @@ class ConcentratedBooks(Books):
         if isinstance(guarantee, RenyiDP) and guarantee.epsilon:
             raise MissingParameter(
                 f"{guarantee!r} bounds one order, and no rho follows from it without a delta. Name the delta "
-                "to spend, spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
+                "to spend, spend(..., at_delta=...), or keep the account in RenyiDP of that order.",
                 parameter="at_delta",
             )
         concentrated = guarantee if isinstance(guarantee, ZCDP) else _converted(guarantee, ZCDP)
@@ -203,12 +203,12 @@ class GaussianBooks(Books):
 
 
 def books_for(guarantee: Guarantee) -> Books:
-    """Return the books in which guarantees of this notion are kept."""
+    """Return how spending is counted in the notion of a guarantee."""
     return books_of(type(guarantee), getattr(guarantee, "alpha", None), guarantee)
 
 
 def books_of(notion: object, alpha: Number | None, given: object) -> Books:
-    """Return the books of a notion, with the order that belongs to RenyiDP; `given` is what a refusal names."""
+    """Return how spending is counted in a notion, with the order of RenyiDP; an error names `given`."""
     if notion is RenyiDP:
         return RenyiBooks(cast(Number, alpha))
     known: dict[object, type[Books]] = {

@@ -69,7 +69,7 @@ class Odometer(Account):
         super().__init__(books, (largest,) * len(books.quantities), relation)
 
     def epsilon(self, delta: Number) -> float:
-        """Return an epsilon that holds, with this delta, if the session stops now, for whatever reason it does.
+        """Return an epsilon that holds, with this delta, if the session stops now for any reason.
 
         Delta is fixed before the session; the reading is rounded up.
         """
@@ -85,7 +85,7 @@ class Odometer(Account):
             case ConcentratedBooks() if deltas[0]:
                 raise NoSoundConversion(
                     "at a stop chosen in view of the answers an epsilon is offered for rho without delta only. Keep "
-                    "books in ApproxDP, or fix the end beforehand: a ZCDPFilter with its budget."
+                    "the account in ApproxDP, or fix the end beforehand: a ZCDPFilter with its budget."
                 )
         return _reading(self._books, total, self._caps[0], exact) if total else 0.0
 
@@ -113,10 +113,10 @@ def _step_above(total: Fraction) -> int:
 
 
 def _books(notion: type[Guarantee], alpha: Number | None) -> Books:
-    """Return the books of a notion; an order belongs to RenyiDP alone."""
+    """Return how spending is counted in a notion; only RenyiDP has an order."""
     if notion is RenyiDP:
         if alpha is None:
-            raise MissingParameter("books in RenyiDP need their order beforehand: pass alpha=", parameter="alpha")
+            raise MissingParameter("an account in RenyiDP needs its order beforehand: pass alpha=", parameter="alpha")
         alpha = renyi_order(alpha, name="alpha")
     elif alpha is not None:
         raise ParameterError("alpha is the order of RenyiDP; other notions have none", parameter="alpha")

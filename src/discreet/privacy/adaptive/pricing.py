@@ -92,7 +92,7 @@ Spendable = Guarantee | PrivacyLoss | Batch
 
 
 def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guarantee, Number | None]:
-    """Return a guarantee that a release keeps and the books can read, and the delta at which they are to read it."""
+    """Return a guarantee that a release keeps and the account can read, and the delta at which to read it."""
     match release:
         case Guarantee():
             return release, at_delta
@@ -109,7 +109,7 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
 
 @lru_cache(maxsize=_REMEMBERED)
 def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guarantee:
-    """Return the least guarantee found, of the books' notion, that the whole curve is certified to keep.
+    """Return the least guarantee found, of the account's notion, that the whole curve is certified to keep.
 
     Privacy. Every release with this loss keeps the guarantee returned.
         Proof: pure: the largest loss. Approximate: the point of the curve at the named delta. zCDP without a delta: the
@@ -149,7 +149,7 @@ def _pure(loss: PrivacyLoss) -> PureDP:
     epsilon = _finite(
         found,
         "this release has no largest loss, so no epsilon bounds it in pure differential privacy. Keep the "
-        "session's books in ApproxDP or ZCDP instead.",
+        "session's account in ApproxDP or ZCDP instead.",
     )
     return PureDP(epsilon, relation=loss.relation)
 
@@ -171,8 +171,8 @@ def _renyi(loss: PrivacyLoss, alpha: Number) -> RenyiDP:
     known = [loss.renyi(alpha).upper, *(one.epsilon for one in _implied(loss, RenyiDP, alpha=alpha))]
     epsilon = _finite(
         known,
-        f"no divergence of order {alpha} could be certified for this release. Keep the session's books in ApproxDP, or "
-        "in ZCDP with a delta, and name at_delta.",
+        f"no divergence of order {alpha} could be certified for this release. Keep the session's account in ApproxDP, "
+        "or in ZCDP with a delta, and name at_delta.",
     )
     return RenyiDP(alpha, epsilon, relation=loss.relation)
 
@@ -198,7 +198,7 @@ def _gaussian(loss: PrivacyLoss) -> GaussianDP:
     if found is None:
         raise NoSoundConversion(
             "no mu could be certified: the trade-off curve of this release is below every normal one that was tried. "
-            "Keep the session's books in ApproxDP, or in ZCDP with a delta, and name at_delta."
+            "Keep the session's account in ApproxDP, or in ZCDP with a delta, and name at_delta."
         )
     return GaussianDP(found, relation=loss.relation)
 

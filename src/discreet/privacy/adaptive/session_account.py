@@ -24,7 +24,7 @@ _DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """The books at one moment; replaced as a whole, so that no reader and no interruption sees half a spend."""
+    """The account at one moment; replaced as a whole, so that no reader and no interruption sees half a spend."""
 
     tallies: tuple[Tally, ...]
     relation: Relation
@@ -46,13 +46,13 @@ class Standing:
         return combine(self.relation, relation)
 
     def after(self, amounts: Amounts, relation: Relation) -> Standing:
-        """Return the books with one more release in them."""
+        """Return the account with one more release in it."""
         joined = self.joined(relation)
         return Standing(tuple(t.plus(a) for t, a in zip(self.tallies, amounts, strict=True)), joined, begun=True)
 
 
 class Account:
-    """The books of one live session: what was spent, and the most that may be.
+    """The account of one live session: what was spent, and the most that may be.
 
     Check and spend happen under one lock, on exact numbers, and a spend that fails for any reason leaves the books as
     they were. The account belongs to the process that opened it and cannot be copied or pickled: a copy would spend the
@@ -75,7 +75,7 @@ class Account:
 
     @property
     def spent(self) -> Guarantee:
-        """What all releases so far keep together; a number that is no short fraction is rounded up."""
+        """What all releases so far keep together; a number that is not a short fraction is rounded up."""
         return self._spent_at(self._now())
 
     def spend(self, guarantee: Spendable, *, at_delta: Number | None = None) -> None:
@@ -87,7 +87,7 @@ class Account:
         self._charge(*self._price(guarantee, at_delta))
 
     def _charge(self, amounts: Amounts, relation: Relation) -> None:
-        """Check and spend as one step; the books are replaced last, so whatever raises before leaves them alone."""
+        """Check and spend as one step; the account is replaced last, so an error before that leaves it unchanged."""
         with self._own_lock():
             after = self._standing.after(amounts, relation)
             if not self._within(after):
@@ -99,7 +99,7 @@ class Account:
         delta = None if at_delta is None else written(probability(at_delta, name="at_delta"))
         if delta is not None and "delta" not in self._books.quantities:
             raise ParameterError(
-                f"at_delta is the delta to spend, and books in {self._books.notion.__name__} have none: leave it out",
+                f"at_delta is the delta to spend; {self._books.notion.__name__} has no delta: leave it out",
                 parameter="at_delta",
             )
         stated, delta_to_read = priced(guarantee, self._books, delta)
@@ -118,7 +118,7 @@ class Account:
             return self._standing
 
     def _own_lock(self) -> threading.Lock:
-        """Return the lock, to the process that opened the books; in a fork nobody might ever free it."""
+        """Return the lock to the process that opened the account; in a forked process it might never be released."""
         if self._owner != Process.here():
             raise NotCopyable(
                 "this budget was opened in another process, which may go on spending it. Spend it there, or open one "

@@ -62,7 +62,7 @@ class Tally:
         return self.units * cap.denominator <= cap.numerator * self._denominator
 
     def room(self, amount: Fraction, cap: Fraction) -> int | None:
-        """Return how many times the amount can be added before the cap is passed; None if it is 0, so always."""
+        """Return how many times the amount can be added before the cap is passed; None for 0, which always fits."""
         shared = self._sharing(amount)
         price = shared._units(amount)
         if price == 0:

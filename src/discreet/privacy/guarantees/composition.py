@@ -1,4 +1,4 @@
-"""What guarantees become: of several releases together, to a group of people, and on a secret sample of them.
+"""The guarantee of several releases together, to a group of people, and on a secret sample of them.
 
 Several releases on the same people add up. A guarantee to one person is a weaker guarantee to a group: a family, or one
 person with several rows. A release on a secret random sample of the people costs less than one on everybody.
@@ -7,18 +7,22 @@ person with several rows. A release on a secret random sample of the people cost
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from functools import reduce
+from typing import TypeVar
 
 from discreet.errors import NoSoundConversion, ParameterError, RelationMismatch
 from discreet.laws.number import Number, round_down, round_up
-from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
+from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, Notion, PureDP, RenyiDP
 from discreet.privacy.numbers import downward, number, positive, probability, root_upward, upward, whole
 from discreet.privacy.relation import Relation, combine
 from discreet.randomness.rigor import Ball
 
+Amplified = TypeVar("Amplified", bound=PureDP | ApproxDP)
 
-def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
+
+def basic_composition(guarantees: Iterable[Notion]) -> Notion:
     """Return the guarantee kept by several releases together, each chosen in view of the earlier answers.
 
     All must be of one notion (pure and approximate count as one); sums are exact and rounded up once.
@@ -53,7 +57,7 @@ def basic_composition(guarantees: Iterable[Guarantee]) -> Guarantee:
     return _added(_one_notion(parts), total, lambda: _any_of(deltas), relation)
 
 
-def repeated(guarantee: Guarantee, times: int) -> Guarantee:
+def repeated(guarantee: Notion, times: int) -> Notion:
     """Return the guarantee of several adaptive releases that each keep the same one: `basic_composition` of a list.
 
     >>> repeated(PureDP(0.25), 4)
@@ -70,20 +74,21 @@ def repeated(guarantee: Guarantee, times: int) -> Guarantee:
 
 
 def _added(
-    guarantee: Guarantee, total: Callable[..., Fraction], failed: Callable[[], float], relation: Relation
-) -> Guarantee:
+    guarantee: Notion, total: Callable[..., Fraction], failed: Callable[[], float], relation: Relation
+) -> Notion:
     """Return a guarantee of the same notion with the totals of its numbers; `failed` is the chance of any failure."""
     match guarantee:
         case PureDP():
-            return PureDP(round_up(total("epsilon")), relation=relation)
+            return replace(guarantee, epsilon=round_up(total("epsilon")), relation=relation)
         case ApproxDP():
-            return ApproxDP(round_up(total("epsilon")), _capped(total("delta")), relation=relation)
+            summed = round_up(total("epsilon"))
+            return replace(guarantee, epsilon=summed, delta=_capped(total("delta")), relation=relation)
         case ZCDP():
-            return ZCDP(round_up(total("rho")), failed(), relation=relation)
-        case RenyiDP(alpha=alpha):
-            return RenyiDP(alpha, round_up(total("epsilon")), relation=relation)
+            return replace(guarantee, rho=round_up(total("rho")), delta=failed(), relation=relation)
+        case RenyiDP():
+            return replace(guarantee, epsilon=round_up(total("epsilon")), relation=relation)
         case GaussianDP():
-            return GaussianDP(root_upward(total("mu", 2)), relation=relation)
+            return replace(guarantee, mu=root_upward(total("mu", 2)), relation=relation)
     raise ParameterError(f"{type(guarantee).__name__} is not a notion that composes here", parameter="guarantee")
 
 
@@ -162,7 +167,7 @@ def split(epsilon_total: Number, delta_total: Number, times: int, *, relation: R
     return PureDP(max(part, round_down(total / count)), relation=relation)
 
 
-def _one_notion(guarantees: Sequence[Guarantee]) -> Guarantee:
+def _one_notion(guarantees: Sequence[Notion]) -> Notion:
     """Return a guarantee of the notion that all of them are; refuse a mixture."""
     kinds = {type(guarantee) for guarantee in guarantees}
     if kinds == {PureDP, ApproxDP}:
@@ -218,11 +223,11 @@ def _capped(delta: Fraction) -> float:
     return min(round_up(delta), 1.0)
 
 
-def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
-    """Return what a guarantee for one person means for any group of `size` people together.
+def group_privacy(guarantee: Notion, group_size: int) -> Notion:
+    """Return what a guarantee for one person means for any group of `group_size` people together.
 
-    Two tables that differ in the group are joined by a chain of `size` steps between neighbors, x_0 to x_k, with laws
-    P_0 to P_k. Under add/remove the group's data is added or removed; a change of one row is a group of two.
+    Two tables that differ in the group are joined by a chain of `group_size` steps between neighbors, x_0 to x_k, with
+    laws P_0 to P_k. Under add/remove the group's data is added or removed; a change of one row is a group of two.
 
     Privacy. (epsilon, delta) gives (k epsilon, delta (e^(k epsilon) - 1)/(e^epsilon - 1)), which is at most the
         textbook's k e^((k-1) epsilon) delta; rho-zCDP gives k^2 rho; mu-Gaussian DP gives k mu.
@@ -242,19 +247,18 @@ def group_privacy(guarantee: Guarantee, size: int) -> Guarantee:
     """
     if not isinstance(guarantee, Guarantee):
         raise ParameterError(f"a guarantee is needed, not {type(guarantee).__name__}", parameter="guarantee")
-    count = whole(size, name="size")
+    count = whole(group_size, name="group_size")
     if count == 1:
         return guarantee
-    relation = guarantee.relation
     match guarantee:
         case PureDP():
-            return PureDP(_times(guarantee.epsilon, count), relation=relation)
+            return replace(guarantee, epsilon=_times(guarantee.epsilon, count))
         case ApproxDP():
-            return ApproxDP(_times(guarantee.epsilon, count), _group_delta(guarantee, count), relation=relation)
+            return replace(guarantee, epsilon=_times(guarantee.epsilon, count), delta=_group_delta(guarantee, count))
         case ZCDP(delta=0):
-            return ZCDP(_times(guarantee.rho, count * count), relation=relation)
+            return replace(guarantee, rho=_times(guarantee.rho, count * count))
         case GaussianDP():
-            return GaussianDP(_times(guarantee.mu, count), relation=relation)
+            return replace(guarantee, mu=_times(guarantee.mu, count))
     raise NoSoundConversion(_refusal(guarantee))
 
 
@@ -298,7 +302,7 @@ def _refusal(guarantee: Guarantee) -> str:
     return f"no group guarantee is known for {type(guarantee).__name__}"
 
 
-def amplify_by_poisson(guarantee: PureDP | ApproxDP, rate: Number) -> PureDP | ApproxDP:
+def amplify_by_poisson(guarantee: Amplified, rate: Number) -> Amplified:
     """Return the guarantee of a release on a Poisson sample: each person is in it, independently, with chance `rate`.
 
     The sample and its size stay secret, and nobody is in it twice. Other notions are amplified by other theorems, which
@@ -330,8 +334,8 @@ def amplify_by_poisson(guarantee: PureDP | ApproxDP, rate: Number) -> PureDP | A
         return guarantee
     epsilon = _amplified(Fraction(guarantee.epsilon), share)
     if isinstance(guarantee, PureDP):
-        return PureDP(epsilon, relation=guarantee.relation)
-    return ApproxDP(epsilon, round_up(share * Fraction(guarantee.delta)), relation=guarantee.relation)
+        return replace(guarantee, epsilon=epsilon)
+    return replace(guarantee, epsilon=epsilon, delta=round_up(share * Fraction(guarantee.delta)))
 
 
 def _amplified(epsilon: Fraction, share: Fraction) -> float:

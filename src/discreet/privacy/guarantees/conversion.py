@@ -106,7 +106,7 @@ def _follows(guarantee: Guarantee, other: Guarantee) -> bool:
 
 
 def _arguments(to: type[Guarantee], delta: Number | None, alpha: Number | None) -> tuple[Number | None, Number | None]:
-    """Check that each argument belongs to the notion asked for, and none is missing."""
+    """Check that each argument belongs to the target notion, and that no argument is missing."""
     if delta is not None:
         if to not in (ApproxDP, ZCDP):
             raise ParameterError(f"delta is for ApproxDP and ZCDP; {to.__name__} has none", parameter="delta")

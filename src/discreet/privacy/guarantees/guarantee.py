@@ -91,7 +91,7 @@ class Guarantee(ABC):
         """Say the guarantee for people, without the neighbor relation."""
 
     def _check(self, **checks: Callable[..., Number]) -> None:
-        """Refuse impossible parameters, each by the check of its name, and what is no relation."""
+        """Check the parameters, each by the function of its name, and the relation; raise ParameterError."""
         for name, check in checks.items():
             object.__setattr__(self, name, check(printed(getattr(self, name)), name=name))
         if not isinstance(self.relation, Relation):

@@ -65,7 +65,7 @@ def calibrate(
 
 
 def largest_count(loss: PrivacyLoss, *, epsilon: Number, delta: Number, most: int = 10**9) -> int:
-    """Return the most repetitions of a release whose price together is certified (epsilon, delta)-DP; 0 if none is.
+    """Return how often a release can be repeated and still be certified (epsilon, delta)-DP; it may be 0.
 
     >>> from discreet.privacy.loss.reference import gaussian_loss
     >>> largest_count(gaussian_loss(10), epsilon=1, delta=1e-6)

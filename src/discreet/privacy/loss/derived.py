@@ -170,8 +170,8 @@ class ChainPair(Pair):
         return ChainPair(tuple(step.reversed() for step in reversed(self.steps)))
 
 
-def group_loss(loss: PrivacyLoss, size: int) -> PrivacyLoss:
-    """Return the price to a group of `size` people together, as a function of the curve for one.
+def group_loss(loss: PrivacyLoss, group_size: int) -> PrivacyLoss:
+    """Return the price to a group of `group_size` people together, as a function of the curve for one.
 
     Gaussian prices scale exactly; others by the best split along a chain of neighbors.
 
@@ -179,7 +179,7 @@ def group_loss(loss: PrivacyLoss, size: int) -> PrivacyLoss:
     >>> group_loss(gaussian_loss(4), 4).delta(1).upper == gaussian_loss(1).delta(1).upper
     True
     """
-    count = whole(size, name="size")
+    count = whole(group_size, name="group_size")
     if count == 1:
         return loss
     guarantee = _of_guarantee(loss.guarantee, lambda guarantee: group_privacy(guarantee, count))

@@ -151,7 +151,7 @@ class PrivacyLoss:
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """The pairs of a single release, of all directions that are priced; none for several releases."""
+        """The pairs of a single release, of all directions that are priced; empty for several releases."""
         if not self.is_single:
             return ()
         release = self.parts[0][0]

@@ -17,10 +17,10 @@ from discreet.privacy.pairs import BoundedRangePair, LaplacePair, NormalPair, Pu
 from discreet.privacy.relation import Relation
 
 
-def gaussian_loss(sigma: Number, *, sensitivity: Number = 1, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
-    """Price continuous Gaussian noise of standard deviation sigma on an answer of L2 sensitivity `sensitivity`.
+def gaussian_loss(scale: Number, *, sensitivity: Number = 1, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
+    """Price continuous Gaussian noise of standard deviation `scale` on an answer of L2 sensitivity `sensitivity`.
 
-    Privacy. The pair N(sensitivity, sigma^2), N(0, sigma^2) dominates the release.
+    Privacy. The pair N(sensitivity, scale^2), N(0, scale^2) dominates the release.
         Proof: noise on a vector moved by at most D in L2 is, after a rotation, noise on one coordinate moved by at most
         D and fresh noise on the others; a smaller move is a post-processing of a larger one (`NormalPair`).
     Reference. Balle, Wang 2018; Dong, Roth, Su 2022.
@@ -28,7 +28,7 @@ def gaussian_loss(sigma: Number, *, sensitivity: Number = 1, relation: Relation 
     >>> (gaussian_loss(50) * 1000).epsilon(1e-5).upper
     2.59438338...
     """
-    ratio = Fraction(positive(sensitivity, name="sensitivity")) / Fraction(positive(sigma, name="sigma"))
+    ratio = Fraction(positive(sensitivity, name="sensitivity")) / Fraction(positive(scale, name="scale"))
     return PrivacyLoss.from_pairs([NormalPair(ratio)], relation=relation)
 
 
@@ -42,25 +42,29 @@ def laplace_loss(scale: Number, *, sensitivity: Number = 1, relation: Relation =
     return PrivacyLoss.from_pairs([LaplacePair(ratio)], relation=relation)
 
 
-def discrete_gaussian_loss(sigma: Number, *, shift: int = 1, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
-    """Price integer Gaussian noise of parameter sigma on one integer that a person moves by at most `shift`.
+def discrete_gaussian_loss(
+    scale: Number, *, sensitivity: int = 1, relation: Relation = Relation.UNSTATED
+) -> PrivacyLoss:
+    """Price integer Gaussian noise of parameter `scale` on one integer that a person moves by at most `sensitivity`.
 
     >>> discrete_gaussian_loss(10).epsilon(1e-5).upper
     0.34...
     """
-    scale, distance = positive(sigma, name="sigma"), whole(shift, name="shift")
-    rho = Fraction(distance) ** 2 / (2 * Fraction(scale) ** 2)
-    pair = LocationPair(DiscreteGaussian(scale), shift=distance)
+    exact, distance = positive(scale, name="scale"), whole(sensitivity, name="sensitivity")
+    rho = Fraction(distance) ** 2 / (2 * Fraction(exact) ** 2)
+    pair = LocationPair(DiscreteGaussian(exact), shift=distance)
     return PrivacyLoss.from_pairs([pair], relation=relation, guarantee=ZCDP(round_up(rho), relation=relation))
 
 
-def discrete_laplace_loss(scale: Number, *, shift: int = 1, relation: Relation = Relation.UNSTATED) -> PrivacyLoss:
-    """Price integer Laplace noise on one integer that a person moves by at most `shift`.
+def discrete_laplace_loss(
+    scale: Number, *, sensitivity: int = 1, relation: Relation = Relation.UNSTATED
+) -> PrivacyLoss:
+    """Price integer Laplace noise on one integer that a person moves by at most `sensitivity`.
 
     >>> discrete_laplace_loss(10).epsilon(0.01).upper
     0.08...
     """
-    exact, distance = positive(scale, name="scale"), whole(shift, name="shift")
+    exact, distance = positive(scale, name="scale"), whole(sensitivity, name="sensitivity")
     guarantee = PureDP(round_up(Fraction(distance) / Fraction(exact)), relation=relation)
     return PrivacyLoss.from_pairs(
         [LocationPair(DiscreteLaplace(exact), shift=distance)], relation=relation, guarantee=guarantee
@@ -82,7 +86,7 @@ def randomized_response_loss(
     """
     exact, kinds = positive(epsilon, name="epsilon"), whole(categories, name="categories")
     if kinds == 1:
-        raise ParameterError("one category says nothing: categories must be at least 2", parameter="categories")
+        raise ParameterError("categories must be at least 2", parameter="categories")
     guarantee = PureDP(exact, relation=relation)
     if kinds == 2:
         return PrivacyLoss.from_pairs([PureApproxPair(exact)], relation=relation, guarantee=guarantee)
@@ -142,6 +146,6 @@ def table_loss(
         for row in (with_person, without_person)
     ]
     if len(laws[0].outcomes) != len(laws[1].outcomes):
-        raise ParameterError("both rows list the same outcomes, in the same order", parameter="without_person")
+        raise ParameterError("both rows must list the same outcomes, in the same order", parameter="without_person")
     forward, backward = laws[0].pair(laws[1]), laws[1].pair(laws[0])
     return PrivacyLoss.from_directions(remove=[forward], add=[backward], relation=relation)

@@ -18,7 +18,7 @@ class Sampler(Enum):
     """How the rows of a release were chosen, secretly and afresh for each release.
 
     `EVERYONE`: no sampling. `POISSON`: each person independently with one probability. `FIXED_SIZE`: a uniformly random
-    subset of a fixed number of rows. Cutting a shuffled table into batches is none of these, and has no price here.
+    subset of a fixed number of rows. Batches cut from a shuffled table are different, and have no price here.
 
     >>> Sampler.named("poisson")
     <Sampler.POISSON: 'poisson'>

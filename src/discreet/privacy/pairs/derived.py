@@ -236,7 +236,7 @@ class WorstPair(Pair):
 
 
 def worst_of(pairs: Iterable[Pair]) -> Pair | None:
-    """Return the one pair, the worst of several, or None for none."""
+    """Return the only pair, or the worst of several, or None for an empty list."""
     found = tuple(dict.fromkeys(pairs))
     if len(found) > 1:
         return WorstPair(found)
@@ -251,7 +251,7 @@ def _largest(found: list[Enclosure]) -> Enclosure:
 
 
 class Directed(Protocol):
-    """What a price answers in one direction."""
+    """What a privacy loss answers in one direction."""
 
     def delta(self, epsilon: float | Fraction, /) -> Enclosure:
         """Enclose the least delta at an epsilon."""
@@ -266,16 +266,16 @@ class Directed(Protocol):
         """Enclose the least chance of a miss at a chance of a false alarm."""
 
 
-class Price(Protocol):
-    """The price of releases, as far as their pair needs to know it: its two directions."""
+class TwoDirections(Protocol):
+    """The privacy loss of releases, as far as their pair needs to know it: its two directions."""
 
     @property
     def remove(self) -> Directed:
-        """The price with the person in the first table only."""
+        """The loss with the person in the first table only."""
 
     @property
     def add(self) -> Directed:
-        """The price with the person in the second table only."""
+        """The loss with the person in the second table only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +285,7 @@ class ComposedPair(Pair):
     At negative levels delta(-e) = 1 - e^-e + e^-e times the other direction's delta(e).
     """
 
-    loss: Price
+    loss: TwoDirections
     side: Side
 
     def _towards(self, side: Side) -> Directed:

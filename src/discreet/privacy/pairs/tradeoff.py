@@ -79,7 +79,7 @@ def tradeoff_from_deltas(
     Reference. Dong, Roth, Su 2022.
     """
     if not 0.0 <= alpha <= 1.0:
-        raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
+        raise ParameterError(f"a test's size must lie in [0, 1], got {alpha}", parameter="alpha")
     method = "conjugate of delta(epsilon), by tangents"
 
     @cache
@@ -161,7 +161,7 @@ def _highest(slopes: NDArray[np.float64], bottom: NDArray[np.float64], top: NDAr
 
 
 def _ceiling(height: Callable[[float], tuple[float, float]], peak: float, top: float) -> float:
-    """Return a bound on the supremum from the lines through three points about the peak; 1 where none encloses it."""
+    """Return a bound on the supremum from the lines through three points about the peak; 1 if no line encloses it."""
     middle = math.exp(peak)
     for gap in _GAPS:
         near, far = height(peak - gap), height(peak + gap)

@@ -293,7 +293,7 @@ def _log_left(claimed: Fraction, share: Fraction) -> Ball:
 
 
 def _is_infinite(epsilon: Number) -> bool:
-    """Say whether a level is plus infinity, and refuse what is not a number."""
+    """Say whether a level is plus infinity; raise ParameterError for NaN."""
     if isinstance(epsilon, float) and math.isnan(epsilon):
         raise ParameterError("epsilon must be a number, got nan", parameter="epsilon")
     return isinstance(epsilon, float) and epsilon == math.inf

@@ -35,11 +35,11 @@ Parameter = Fraction | tuple[Fraction, ...]
 Parameters = tuple[tuple[str, Parameter], ...]
 
 
-class Kind(Enum):
-    """What was released: a mechanism by its noise, a table of chances, or a guarantee of which nothing else is known.
+class ReleaseKind(Enum):
+    """What was released: a mechanism by its noise, a table of chances, or only a guarantee.
 
-    >>> Kind.named("discrete_gaussian")
-    <Kind.DISCRETE_GAUSSIAN: 'discrete gaussian'>
+    >>> ReleaseKind.named("discrete_gaussian")
+    <ReleaseKind.DISCRETE_GAUSSIAN: 'discrete gaussian'>
     """
 
     GAUSSIAN = "gaussian"
@@ -57,9 +57,9 @@ class Kind(Enum):
     GAUSSIAN_DP = "gaussian dp"
 
     @classmethod
-    def named(cls, name: object) -> Kind:
+    def named(cls, name: object) -> ReleaseKind:
         """Return the kind of a name; an unknown one has no price, and is refused."""
-        if isinstance(name, Kind):
+        if isinstance(name, ReleaseKind):
             return name
         found = {kind.value: kind for kind in cls}.get(name.replace("_", " ")) if isinstance(name, str) else None
         if found is not None:
@@ -72,7 +72,7 @@ class Kind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Shape:
+class RecordShape:
     """The parameters of a kind, those that may be left out with their values, and the constructor they go to."""
 
     price: Callable[..., PrivacyLoss]
@@ -95,27 +95,27 @@ def _guaranteed(notion: Callable[..., Guarantee]) -> Callable[..., PrivacyLoss]:
     return price
 
 
-SHAPES: Mapping[Kind, Shape] = {
-    Kind.GAUSSIAN: Shape(gaussian_loss, ("sigma",), {"sensitivity": 1}),
-    Kind.LAPLACE: Shape(laplace_loss, ("scale",), {"sensitivity": 1}),
-    Kind.DISCRETE_GAUSSIAN: Shape(discrete_gaussian_loss, ("sigma",), {"shift": 1}),
-    Kind.DISCRETE_LAPLACE: Shape(discrete_laplace_loss, ("scale",), {"shift": 1}),
-    Kind.RANDOMIZED_RESPONSE: Shape(randomized_response_loss, ("epsilon",), {"categories": 2}),
-    Kind.BOUNDED_RANGE: Shape(bounded_range_loss, ("epsilon",)),
-    Kind.ABOVE_THRESHOLD: Shape(above_threshold_loss, ("epsilon",)),
-    Kind.TABLE: Shape(table_loss, ("with_person", "without_person"), rows=True),
-    Kind.PURE: Shape(_guaranteed(PureDP), ("epsilon",)),
-    Kind.APPROX: Shape(_guaranteed(ApproxDP), ("epsilon", "delta")),
-    Kind.ZCDP: Shape(_guaranteed(ZCDP), ("rho",), {"delta": 0}),
-    Kind.RENYI: Shape(_guaranteed(RenyiDP), ("alpha", "epsilon")),
-    Kind.GAUSSIAN_DP: Shape(_guaranteed(GaussianDP), ("mu",)),
+SHAPES: Mapping[ReleaseKind, RecordShape] = {
+    ReleaseKind.GAUSSIAN: RecordShape(gaussian_loss, ("scale",), {"sensitivity": 1}),
+    ReleaseKind.LAPLACE: RecordShape(laplace_loss, ("scale",), {"sensitivity": 1}),
+    ReleaseKind.DISCRETE_GAUSSIAN: RecordShape(discrete_gaussian_loss, ("scale",), {"sensitivity": 1}),
+    ReleaseKind.DISCRETE_LAPLACE: RecordShape(discrete_laplace_loss, ("scale",), {"sensitivity": 1}),
+    ReleaseKind.RANDOMIZED_RESPONSE: RecordShape(randomized_response_loss, ("epsilon",), {"categories": 2}),
+    ReleaseKind.BOUNDED_RANGE: RecordShape(bounded_range_loss, ("epsilon",)),
+    ReleaseKind.ABOVE_THRESHOLD: RecordShape(above_threshold_loss, ("epsilon",)),
+    ReleaseKind.TABLE: RecordShape(table_loss, ("with_person", "without_person"), rows=True),
+    ReleaseKind.PURE: RecordShape(_guaranteed(PureDP), ("epsilon",)),
+    ReleaseKind.APPROX: RecordShape(_guaranteed(ApproxDP), ("epsilon", "delta")),
+    ReleaseKind.ZCDP: RecordShape(_guaranteed(ZCDP), ("rho",), {"delta": 0}),
+    ReleaseKind.RENYI: RecordShape(_guaranteed(RenyiDP), ("alpha", "epsilon")),
+    ReleaseKind.GAUSSIAN_DP: RecordShape(_guaranteed(GaussianDP), ("mu",)),
 }
 
 
-def exact_parameters(kind: Kind, given: Mapping[str, object]) -> Parameters:
+def exact_parameters(kind: ReleaseKind, given: Mapping[str, object]) -> Parameters:
     """Return all parameters of a kind, exact and in the order of their names; refuse strangers and gaps.
 
-    >>> exact_parameters(Kind.LAPLACE, {"scale": 0.5})
+    >>> exact_parameters(ReleaseKind.LAPLACE, {"scale": 0.5})
     (('scale', Fraction(1, 2)), ('sensitivity', Fraction(1, 1)))
     """
     shape = SHAPES[kind]
@@ -132,7 +132,7 @@ def exact_parameters(kind: Kind, given: Mapping[str, object]) -> Parameters:
 
 @lru_cache(maxsize=4096)
 def priced(
-    kind: Kind, parameters: Parameters, relation: Relation, sampler: Sampler, rate: Fraction | None
+    kind: ReleaseKind, parameters: Parameters, relation: Relation, sampler: Sampler, rate: Fraction | None
 ) -> PrivacyLoss:
     """Return the price of one release, made by the public constructors from exact parameters alone."""
     arguments = {name: _as_given(value) for name, value in parameters}
@@ -166,7 +166,7 @@ def shortened(value: object) -> str:
 
 
 def exact_number(value: object, *, name: str) -> Fraction:
-    """Return a number as the rational it stands for; refuse one that is too long to be read back."""
+    """Return a number as an exact rational; raise ParameterError if it is too long to be read back."""
     exact = exact_rational(plain(value, name=name), name=name)
     if exact.numerator.bit_length() + exact.denominator.bit_length() > _MOST_BITS:
         raise ParameterError(
@@ -180,9 +180,9 @@ def _exact(value: object, *, name: str, row: bool) -> Parameter:
     """Return a number, or a row of chances, as the rationals they stand for."""
     if not row:
         return exact_number(value, name=name)
-    # what has no order of its own is no row: which chance belongs to which outcome would be left to luck
+    # a set has no order: which chance belongs to which outcome would be arbitrary
     if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
-        raise ParameterError(f"{name} is a row of chances: a list of numbers", parameter=name)
+        raise ParameterError(f"{name} must be a row of chances: a list of numbers", parameter=name)
     return tuple(exact_number(chance, name=name) for chance in value)
 
 

@@ -15,9 +15,9 @@ from discreet.privacy.loss import PrivacyLoss, Sampler, compose
 from discreet.privacy.numbers import probability, whole
 from discreet.privacy.records.kinds import (
     SHAPES,
-    Kind,
     Parameter,
     Parameters,
+    ReleaseKind,
     exact_number,
     exact_parameters,
     plainest,
@@ -28,7 +28,7 @@ from discreet.privacy.records.text import Text, rational_text, read, read_ration
 from discreet.privacy.relation import Relation
 
 Plain = TypeVar("Plain", int, str)
-FORMAT = 1
+FORMAT = 2
 _FIELDS = ("count", "format", "kind", "library", "parameters", "rate", "relation", "sampler", "unit")
 _LONGEST_WORDS = 200
 
@@ -51,14 +51,14 @@ class ReleaseRecord:
         and whatever was asked before; elsewhere bounds may differ in their last digits, and hold.
 
     >>> people = {"relation": "add/remove", "unit": "patient"}
-    >>> step = record("gaussian", sigma=1, sampler="poisson", rate=0.01, count=10_000, **people)
+    >>> step = ReleaseRecord.of("gaussian", scale=1, sampler="poisson", rate=0.01, count=10_000, **people)
     >>> step.loss.epsilon(1e-5).upper
     6.18771...
     >>> ReleaseRecord.from_json(step.to_json()) == step
     True
     """
 
-    kind: Kind
+    kind: ReleaseKind
     parameters: Parameters
     relation: Relation
     unit: str
@@ -70,7 +70,7 @@ class ReleaseRecord:
 
     def __post_init__(self) -> None:
         set_field = object.__setattr__
-        set_field(self, "kind", Kind.named(self.kind))
+        set_field(self, "kind", ReleaseKind.named(self.kind))
         set_field(self, "parameters", exact_parameters(self.kind, _pairs(self.parameters)))
         set_field(self, "relation", _relation(self.relation))
         set_field(self, "unit", _words(self.unit, name="unit", example="'patient'"))
@@ -89,7 +89,7 @@ class ReleaseRecord:
     @classmethod
     def of(
         cls,
-        kind: Kind | str,
+        kind: ReleaseKind | str,
         *,
         relation: Relation | str,
         unit: str,
@@ -99,7 +99,7 @@ class ReleaseRecord:
         **parameters: object,
     ) -> Self:
         """Return a record from plain numbers and names; a float is taken as the rational it stands for."""
-        named = Kind.named(kind)
+        named = ReleaseKind.named(kind)
         return cls(
             kind=named, parameters=exact_parameters(named, parameters), relation=_relation(relation), unit=unit,
             sampler=_sampler(sampler), rate=None if rate is None else exact_rational(rate, name="rate"), count=count,
@@ -142,7 +142,7 @@ class ReleaseRecord:
     def from_dict(cls, given: object) -> Self:
         """Read one record from plain values."""
         fields = refuse_fields(given, _FIELDS, what="a record")
-        kind = Kind.named(fields["kind"])
+        kind = ReleaseKind.named(fields["kind"])
         parameters = refuse_fields(fields["parameters"], SHAPES[kind].names, what=f"parameters of {kind.value!r}")
         rate, count = fields["rate"], _plain(fields["count"], int, name="count")
         return cls(
@@ -159,17 +159,14 @@ class ReleaseRecord:
         sampled = [] if self.rate is None else [f"sampler={self.sampler.value!r}", f"rate={_shown(self.rate)}"]
         often = [] if self.count == 1 else [f"count={self.count}"]
         who = [f"relation={self.relation.value!r}", f"unit={self.unit!r}"]
-        return f"record({', '.join([repr(self.kind.value), *numbers, *who, *sampled, *often])})"
-
-
-record = ReleaseRecord.of
+        return f"ReleaseRecord.of({', '.join([repr(self.kind.value), *numbers, *who, *sampled, *often])})"
 
 
 def replay(records: Iterable[ReleaseRecord]) -> PrivacyLoss:
     """Return the price of all recorded releases together, for one unit of protection and one relation.
 
-    >>> first = record("pure", epsilon=0.5, relation="add/remove", unit="patient")
-    >>> second = record("laplace", scale=4, relation="add/remove", unit="patient", count=2)
+    >>> first = ReleaseRecord.of("pure", epsilon=0.5, relation="add/remove", unit="patient")
+    >>> second = ReleaseRecord.of("laplace", scale=4, relation="add/remove", unit="patient", count=2)
     >>> replay([first, second]).max_loss().upper
     1.0
     """
@@ -201,7 +198,7 @@ def records_from_json(text: Text) -> tuple[ReleaseRecord, ...]:
     """
     found = read(text)
     if not isinstance(found, list):
-        raise ParameterError("records are a JSON list: [ {...}, {...} ]", parameter="records")
+        raise ParameterError("records must be a JSON list: [ {...}, {...} ]", parameter="records")
     records = []
     for place, one in enumerate(found):
         try:
@@ -220,7 +217,7 @@ def _pairs(parameters: object) -> dict[str, object]:
     pairs = parameters if isinstance(parameters, tuple) else ()
     made = {one[0]: one[1] for one in pairs if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)}
     if not isinstance(parameters, tuple) or len(made) < len(parameters):
-        raise ParameterError("parameters are pairs of a name and a value, each name once", parameter="parameters")
+        raise ParameterError("parameters must be pairs of a name and a value, each name once", parameter="parameters")
     return made
 
 
@@ -266,7 +263,7 @@ def _words(value: object, *, name: str, example: str) -> str:
 
 
 def _plain(value: object, kind: type[Plain], *, name: str) -> Plain:
-    """Refuse what JSON does not give as a whole number or as a string."""
+    """Raise ParameterError for a JSON value that is not a whole number, or not a string."""
     if not isinstance(value, kind) or isinstance(value, bool):
         words = "a whole number" if kind is int else "a string"
         raise ParameterError(f"{name} must be {words}, not {shortened(value)}", parameter=name)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from discreet._optional import optional
-from discreet.query.csv_files.reader import Fault, Records, UnreadableFile
+from discreet.query.csv_files.reader import CsvRecords, Fault, UnreadableFile
 from discreet.query.policy import CsvFormat
 
 PURPOSE = "converting CSV files"
@@ -36,7 +36,7 @@ def write_records(target: BinaryIO, files: Sequence[Path], names: Sequence[str],
 
 def _batches(file: Path, names: list[str], stated: CsvFormat) -> Iterator[list[str]]:
     """Yield the cells of many records, one after the other; each record has as many as there are names."""
-    records = Records(file, stated)
+    records = CsvRecords(file, stated)
     cells: list[str] = []  # one list, since very many short ones keep the garbage collector busy
     width, written, header = len(names), 0, True
     for record in records:

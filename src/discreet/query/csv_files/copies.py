@@ -33,7 +33,7 @@ _OWNER_ONLY, _OWNER_FOLDER = 0o600, 0o700
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class CsvTable:
     """A table of CSV files, and what its copy is bound to."""
 
     name: str
@@ -97,7 +97,7 @@ def ledger_folder(ledger: Path) -> Path:
     return folder
 
 
-def current_copy(folder: Path, table: Table) -> Copy:
+def current_copy(folder: Path, table: CsvTable) -> Copy:
     """Return the copy of a table, made now if there is none for this version.
 
     Raise `Outdated` where there is one and the source was changed since, `UnreadableFile` where the source is not CSV.
@@ -109,13 +109,13 @@ def current_copy(folder: Path, table: Table) -> Copy:
         return _held(folder, table) or _convert(folder, table, anew=False)
 
 
-def convert_anew(folder: Path, table: Table) -> None:
+def convert_anew(folder: Path, table: CsvTable) -> None:
     """Replace the copy of a table, whatever it was made from; one that a session reads is removed by a later call."""
     with _exclusively(folder, table.key):
         _convert(folder, table, anew=True).release()
 
 
-def temporary_copy(folder: Path, table: Table) -> Copy:
+def temporary_copy(folder: Path, table: CsvTable) -> Copy:
     """Return a copy in a folder that only this process uses, and removes; for a policy whose ledger is in memory."""
     path, names, _ = _converted(folder, table, durable=False)
     return Copy(path, tuple(names))
@@ -131,7 +131,7 @@ def forget_others(folder: Path, source: Path, kept: Iterable[str]) -> None:
                 _sweep(folder, key, keep=None)
 
 
-def _convert(folder: Path, table: Table, *, anew: bool) -> Copy:
+def _convert(folder: Path, table: CsvTable, *, anew: bool) -> Copy:
     """Write the copy, then the note; the caller holds the lock of the table."""
     note = _note(folder, table.key)
     if note is None and not anew:
@@ -154,7 +154,7 @@ def _convert(folder: Path, table: Table, *, anew: bool) -> Copy:
     return Copy(path, tuple(names), _hold(path))
 
 
-def _converted(folder: Path, table: Table, *, durable: bool) -> tuple[Path, list[str], list[list[Any]]]:
+def _converted(folder: Path, table: CsvTable, *, durable: bool) -> tuple[Path, list[str], list[list[Any]]]:
     """Write the copy alone; return its path, its columns and the state of the source that it was made from."""
     names = header_of(table.name, table.files, table.stated)
     before = table.state(folder)
@@ -166,7 +166,7 @@ def _converted(folder: Path, table: Table, *, durable: bool) -> tuple[Path, list
     return path, names, before
 
 
-def _held(folder: Path, table: Table) -> Copy | None:
+def _held(folder: Path, table: CsvTable) -> Copy | None:
     """Return the copy that the note names, held; None where one is to be made for this version."""
     while True:
         note = _note(folder, table.key)
@@ -189,7 +189,7 @@ def _held(folder: Path, table: Table) -> Copy | None:
             return None
 
 
-def _binding(table: Table, state: list[list[Any]]) -> str:
+def _binding(table: CsvTable, state: list[list[Any]]) -> str:
     """Return what the copy of a version belongs to, in few characters however many files there are."""
     return _fingerprint(json.dumps([asdict(table.stated), state], sort_keys=True))
 

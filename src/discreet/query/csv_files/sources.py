@@ -8,8 +8,8 @@ from pathlib import Path
 from discreet.errors import PolicyError
 from discreet.query.csv_files.copies import (
     Copy,
+    CsvTable,
     Outdated,
-    Table,
     convert_anew,
     current_copy,
     forget_others,
@@ -24,13 +24,13 @@ class SourceRefused(PolicyError):
     """Files of the source are not what the policy says; found by reading them, before anything could be charged."""
 
 
-def csv_tables(policy: Policy) -> list[Table]:
+def csv_tables(policy: Policy) -> list[CsvTable]:
     """Return the tables of CSV files that a policy names and that are there."""
     path = policy.source.path
     if policy.source.kind is not SourceKind.CSV or path is None:
         return []
     found = table_files(path, SourceKind.CSV, [*policy.tables, *policy.public])
-    return [Table(name, tuple(files), policy.source.csv, policy.version, path) for name, files in found]
+    return [CsvTable(name, tuple(files), policy.source.csv, policy.version, path) for name, files in found]
 
 
 def open_copies(policy: Policy, scratch: Path) -> dict[str, Copy]:
@@ -68,7 +68,7 @@ def convert_source(policy: Policy) -> None:
     forget_others(folder, tables[0].source, [table.key for table in tables])
 
 
-def _opened(policy: Policy, folder: Path, table: Table, obtain: Callable[[Path, Table], Copy]) -> Copy:
+def _opened(policy: Policy, folder: Path, table: CsvTable, obtain: Callable[[Path, CsvTable], Copy]) -> Copy:
     """Return one copy, or refuse in words that hold nothing of a record."""
     command = f"`discreet check {policy.file}`"
     found: list[Copy] = []

@@ -34,6 +34,3 @@ def evaluate(
     from discreet.query.engines.duckdb import evaluated
 
     return evaluated(expressions, columns, types)
-
-
-__all__ = ["engine_and_policy", "engine_for", "evaluate"]

@@ -1,5 +1,6 @@
 """Expressions over the columns of a row: their types, literals and ranges, apart from any SQL text."""
 
+from discreet.frames import Type
 from discreet.query.expression.expression import (
     PARTS_OF_DAYS,
     TRUNCATED_DAYS,
@@ -10,7 +11,6 @@ from discreet.query.expression.expression import (
     Interval,
     Literal,
     Operation,
-    Type,
     Value,
     advice,
     declared_otherwise,

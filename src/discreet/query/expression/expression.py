@@ -13,31 +13,11 @@ from datetime import date, datetime
 from enum import Enum
 from fractions import Fraction
 
+from discreet.frames import Type
+
 Value = bool | int | float | str | date | datetime | None
 Interval = tuple[Fraction, Fraction]
 TYPE = "TYPE"  # stands in a line for the type that is wanted
-
-
-class Type(Enum):
-    """What a value is. Integers are 64 bits wide, reals are floats, times are microseconds without a time zone.
-
-    Every engine's own types are read as one of these.
-    """
-
-    BOOLEAN = "boolean"
-    INTEGER = "integer"
-    REAL = "real"
-    TEXT = "text"
-    DATE = "date"
-    TIMESTAMP = "timestamp"
-
-    @property
-    def numeric(self) -> bool:
-        """Whether values can be added up."""
-        return self in (Type.INTEGER, Type.REAL)
-
-    def __repr__(self) -> str:
-        return f"Type.{self.name}"
 
 
 class Operation(Enum):

@@ -5,17 +5,17 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping
-from datetime import date, datetime, timedelta
+from datetime import date, datetime
 from typing import Any
 
 import numpy as np
 
 from discreet.errors import UnsupportedSQL
+from discreet.frames import Type, python_times
 from discreet.query.expression import ranges
-from discreet.query.expression.expression import Expression, Literal, Type, Value
+from discreet.query.expression.expression import Expression, Literal, Value
 
 LONGEST_TEXT = 10_000
-_FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # units of numpy's times, in a microsecond
 DATE_FORM = r"(?:[1-9][0-9]{3}|0[1-9][0-9]{2}|00[1-9][0-9]|000[1-9])-[0-9]{2}-[0-9]{2}"
 TIMESTAMP_FORM = DATE_FORM + r"(?:[ T](?:[01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](?:\.[0-9]{1,6})?)?"
 WORDS: Mapping[Type, str] = {
@@ -42,7 +42,7 @@ def literal(value: Value) -> Literal:
 def plain_value(value: object) -> object:
     """Return a scalar of numpy, pandas, Polars or Arrow as Python has it; None where it has none, as for a missing one.
 
-    A time that is finer than microseconds, or beyond the years that Python has, is none.
+    None for a time that is finer than microseconds, or beyond the years that Python has.
 
     >>> import numpy as np
     >>> plain_value(np.int8(3)), plain_value(np.datetime64("2020-05-01")), plain_value("north")
@@ -53,22 +53,10 @@ def plain_value(value: object) -> object:
     if hasattr(value, "to_pydatetime"):  # of pandas; NaT is a number of no type, and becomes None below
         value = _tried(value.to_pydatetime, warn=False) if getattr(value, "nanosecond", 1) == 0 else None
     if isinstance(value, np.datetime64):
-        return _plain_time(value)
+        return python_times(np.array([value]))[0]
     if isinstance(value, np.generic):
         value = value.item()
     return value if isinstance(value, bool | int | float | str | date) else None
-
-
-def _plain_time(value: np.datetime64) -> date | datetime | None:
-    """Return a time of numpy as a date or a time of Python; numpy itself returns an integer where it is no such one."""
-    unit, step = np.datetime_data(value.dtype)
-    if unit in _FINER:
-        micros, rest = divmod(int(value.astype(np.int64)) * step, _FINER[unit])
-        if rest or np.isnat(value):
-            return None
-        return datetime(1970, 1, 1) + timedelta(microseconds=micros)  # 2^63 nanoseconds are 292 years
-    found = value.item()
-    return found if isinstance(found, date) and np.datetime64(found).astype(value.dtype) == value else None
 
 
 def _tried(convert: Callable[..., object], **named: Any) -> object:

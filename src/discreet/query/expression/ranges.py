@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.query.expression.expression import Expression, Interval, Literal, Operation, Type, Value
+from discreet.frames import Type
+from discreet.query.expression.expression import Expression, Interval, Literal, Operation, Value
 
 SMALLEST_INTEGER = -(1 << 63)
 LARGEST_INTEGER = (1 << 63) - 1

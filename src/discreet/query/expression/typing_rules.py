@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, time
 
 from discreet.errors import UnsupportedSQL
+from discreet.frames import Type
 from discreet.query.expression import ranges
 from discreet.query.expression.expression import (
     PARTS_OF_DAYS,
@@ -20,7 +21,6 @@ from discreet.query.expression.expression import (
     Interval,
     Literal,
     Operation,
-    Type,
     advice,
 )
 from discreet.query.expression.literals import WORDS, is_null, literal, read_day

@@ -1,6 +1,6 @@
 """Measures: what can be asked about a group, each with its integers, its noise and its interval."""
 
-from discreet.query.measures.measure import Additive, Estimated, Measure, Simple, Spend, count, total
+from discreet.query.measures.measure import Additive, Estimated, Measure, Simple, count, total
 from discreet.query.measures.moments import mean, variance
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, quantiles

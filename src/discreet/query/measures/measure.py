@@ -16,8 +16,9 @@ from discreet.laws import DiscreteGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_up
 from discreet.mechanisms.noise import floor_log2, two_to
+from discreet.privacy import Price
 from discreet.query.expression import Expression, Type
-from discreet.query.plan import Asked, Bounding, Cell, EachRow, MeasureKind, One, Present, RowNorms, Steps, Units
+from discreet.query.plan import Aggregate, Bounding, Cell, EachRow, MeasureKind, One, Present, RowNorms, Steps, Units
 from discreet.statistics.columns import FixedPoint
 from discreet.statistics.pricing import NoisyVector
 
@@ -25,25 +26,17 @@ Number = int | float
 Estimated = tuple[Number, float, float]
 Released = Sequence[Sequence[int]]  # one sequence an entry, one integer a group
 
-STEP_BITS = 24  # of a sum: weight, value and contribution together stay far below 63 bits
+STEP_BITS = 24  # of a sum: weight, value and rows of one unit together stay far below 63 bits
 SQUARE_BITS = 19  # of a sum of squares
 _FLOAT_BITS = 51
 _LARGEST = 1 << 40
 _ONE = RowNorms(one=1, squared=1, apart=1, apart_squared=1, nonnegative=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Spend:
-    """The part of a price that one measure gets: epsilon for Laplace noise, or rho for Gaussian."""
-
-    epsilon: Fraction | None = None
-    rho: Fraction | None = None
-
-
 class Measure(ABC):
     """One or several aggregates that are released together, with one kind of noise."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
 
     @property
@@ -56,25 +49,25 @@ class Measure(ABC):
         """Return for each aggregate its value in every group."""
 
     @abstractmethod
-    def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:
+    def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:
         """Return for each aggregate value, low and high in every group, each interval with this confidence."""
 
-    def spread(self, spend: Spend) -> list[float | None]:  # noqa: ARG002  for measures whose noise has one
+    def spread(self, part: Price) -> list[float | None]:  # noqa: ARG002  for measures whose noise has one
         """Return for each aggregate the standard deviation of its noise in its own unit; None where it has none.
 
         The noise of a ratio depends on the size of the group, and a quantile is off in rank, not in value.
         """
         return [None] * len(self.asked)
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
-        """Return for each aggregate the half-width expected in a group of so many rows; None if that must be known.
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
+        """Return for each aggregate the half-width expected in a group of `rows_expected` rows, or None.
 
         How far a rank is in value depends on the data.
         """
         return [None] * len(self.asked)
 
     @abstractmethod
-    def words(self, spend: Spend) -> str:
+    def words(self, part: Price) -> str:
         """Say in public words what is released."""
 
 
@@ -88,36 +81,38 @@ class Additive(Measure):
         """Return the integers that get noise, from the sums of the cells; as they are unless said otherwise."""
         return [list(one) for one in sums]
 
-    def noise(self, spend: Spend) -> NoisyVector:
+    def noise(self, part: Price) -> NoisyVector:
         """Return the noise that a part of the price buys; it is made once."""
-        if spend not in self._bought:
-            self._bought[spend] = self._noise(spend)
-        return self._bought[spend]
+        if part not in self._bought:
+            self._bought[part] = self._noise(part)
+        return self._bought[part]
 
     @cached_property
-    def _bought(self) -> dict[Spend, NoisyVector]:
+    def _bought(self) -> dict[Price, NoisyVector]:
         return {}
 
-    def _noise(self, spend: Spend) -> NoisyVector:
-        shift, squared = self.bounding.moved(self.norms)
+    def _noise(self, part: Price) -> NoisyVector:
+        sensitivity, squared = self.bounding.moved(self.norms)
         relation, scalar = self.bounding.relation, self.bounding.single and self.entries == 1
-        if spend.rho is not None:
-            return NoisyVector.gaussian(rho=spend.rho, shift=shift, squared=squared, relation=relation, scalar=scalar)
-        if spend.epsilon is None:
+        if part.rho is not None:
+            return NoisyVector.gaussian(
+                rho=part.rho, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar
+            )
+        if part.epsilon is None:
             raise AssertionError("a part of a price is epsilon or rho")
-        return NoisyVector.laplace(epsilon=spend.epsilon, shift=shift, relation=relation, scalar=scalar)
+        return NoisyVector.laplace(epsilon=part.epsilon, sensitivity=sensitivity, relation=relation, scalar=scalar)
 
-    def release(self, sums: Sequence[Sequence[int]], spend: Spend) -> list[list[int]]:
+    def release(self, sums: Sequence[Sequence[int]], part: Price) -> list[list[int]]:
         """Add the noise: the only place where private sums become an answer."""
         vectors = np.array(self.vectors(sums), dtype=object).reshape(self.entries, -1)
-        return [[int(one) for one in row] for row in self.noise(spend)(vectors)]
+        return [[int(one) for one in row] for row in self.noise(part)(vectors)]
 
 
 @dataclass(frozen=True)
 class Simple(Additive):
     """One integer a group that stands for the answer times a constant: a count or a sum."""
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     norms: RowNorms
     cells: tuple[Cell, ...]  # one
@@ -134,9 +129,9 @@ class Simple(Additive):
         up, down = self.step.numerator, self.step.denominator
         return whole * up if down == 1 else whole * up / down
 
-    def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:
+    def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:
         """Return intervals by the exact quantile of the noise."""
-        width = self.noise(spend).error(confidence)
+        width = self.noise(part).error(confidence)
         return [
             [
                 (self._in_units(one), -round_up(-(one - width) * self.step), round_up((one + width) * self.step))
@@ -144,17 +139,17 @@ class Simple(Additive):
             ]
         ]
 
-    def spread(self, spend: Spend) -> list[float | None]:
+    def spread(self, part: Price) -> list[float | None]:
         """Return the standard deviation of the noise."""
-        return [deviation(self.noise(spend).noise) * float(self.step)]
+        return [deviation(self.noise(part).noise) * float(self.step)]
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return the exact quantile; it does not depend on the rows."""
-        return [round_up(self.noise(spend).error(confidence) * self.step)]
+        return [round_up(self.noise(part).error(confidence) * self.step)]
 
-    def words(self, spend: Spend) -> str:
+    def words(self, part: Price) -> str:
         """Say what is released."""
-        return f"{self.name} with {noise_words(self.noise(spend).noise, self.step)}"
+        return f"{self.name} with {noise_words(self.noise(part).noise, self.step)}"
 
 
 def grid_between(bounds: tuple[Fraction, Fraction], argument: Expression, *, bits: int) -> FixedPoint:
@@ -168,7 +163,7 @@ def grid_between(bounds: tuple[Fraction, Fraction], argument: Expression, *, bit
     return FixedPoint.between((start * fine, end * fine), grid=fine)
 
 
-def argument_on_grid(asked: Asked, *, bits: int) -> tuple[Expression, FixedPoint]:
+def argument_on_grid(asked: Aggregate, *, bits: int) -> tuple[Expression, FixedPoint]:
     """Return the argument of an aggregate that has bounds, and the grid over them."""
     if asked.argument is None or asked.bounds is None:
         raise AssertionError("this aggregate has an argument and bounds")
@@ -199,7 +194,7 @@ def deviation(noise: IntegerNoise) -> float:
     return float(noise.scale) * (1.0 if isinstance(noise, DiscreteGaussian) else math.sqrt(2.0))
 
 
-def count(asked: Asked, bounding: Bounding) -> Simple:
+def count(asked: Aggregate, bounding: Bounding) -> Simple:
     """Return the measure of COUNT(*), COUNT(x) or COUNT(DISTINCT unit).
 
     Privacy. A row adds 1 to its group, or 0: r = s = 1 in `Bounding`. A unit adds 1 to each of at most k groups.
@@ -223,7 +218,7 @@ def units_bounding(bounding: Bounding) -> Bounding:
     )  # L1 norm k, L2 norm sqrt(k)
 
 
-def total(asked: Asked, bounding: Bounding) -> Simple:
+def total(asked: Aggregate, bounding: Bounding) -> Simple:
     """Return the measure of SUM(x).
 
     Privacy. After clipping and rounding a row adds an integer between L and U, in steps of the grid, or 0 where the

@@ -9,6 +9,7 @@ from fractions import Fraction
 
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_down, round_up
+from discreet.privacy import Price
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import (
     SQUARE_BITS,
@@ -17,22 +18,20 @@ from discreet.query.measures.measure import (
     Estimated,
     Number,
     Released,
-    Spend,
     argument_on_grid,
     noise_words,
     rounding,
 )
-from discreet.query.plan import Asked, Bounding, Cell, MeasureKind, Noise, Present, RowNorms, Steps
+from discreet.query.plan import Aggregate, Bounding, Cell, MeasureKind, Noise, Present, RowNorms, Steps
 from discreet.statistics.columns import FixedPoint, Totals
-from discreet.statistics.pricing import combination_quantile
 from discreet.statistics.sums import (
     FOR_GAUSSIAN,
     FOR_LAPLACE,
+    MeanInterval,
     NoisySums,
     Quadratics,
-    mean_shares,
+    mean_ends,
     predicted_reach,
-    too_small,
 )
 
 
@@ -47,7 +46,7 @@ class MeanOfGroups(Additive):
     Reference. Kulesza, Suresh, Wang 2024; intervals for ratios: Fieller 1954.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     argument: Expression
     scale: FixedPoint
@@ -69,40 +68,30 @@ class MeanOfGroups(Additive):
             means.append(float(self.scale.value(share * self.scale.steps)))
         return [means]
 
-    def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:
+    def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:
         """Return intervals for the ratio."""
-        noise = self.noise(spend).noise
-        first, last = self.scale.value(0), self.scale.value(self.scale.steps)
-        half = rounding(self.scale, self.argument)
+        interval, rounded = MeanInterval(self.noise(part).noise), rounding(self.scale, self.argument)
         found: list[Estimated] = []
         for value, one, two in zip(self.values(released)[0], *released, strict=True):
-            low, _, high = mean_shares(
-                float(one),
-                float(one + two),
-                lambda share: combination_quantile(noise, [1.0 - share, share], confidence),
-            )
-            ends = (first + Fraction(low) * (last - first) - half, first + Fraction(high) * (last - first) + half)
-            found.append((value, round_down(max(ends[0], first)), round_up(min(ends[1], last))))
+            low, _, high = interval.shares(float(one), float(one + two), confidence)
+            found.append((value, *mean_ends(self.scale, low, high, rounded=rounded)))
         return [found]
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:
-        """Return the half-width at the worst mean for a group of so many rows."""
-        if people is None:
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:
+        """Return the half-width at the worst mean for a group of `rows_expected` rows."""
+        if rows_expected is None:
             return [None]
-        noise, rest = self.noise(spend).noise, 1.0 - confidence
-        size = float(self.scale.steps) * people * self.bounding.unit
-        lost = combination_quantile(noise, [1.0, 1.0], 1.0 - 0.1 * rest)
-        reach = combination_quantile(noise, [1.0, 0.0], 1.0 - 0.9 * rest)
-        range_ = float(self.scale.steps * self.scale.grid)
-        return [range_ if too_small(size - lost, reach) else min(reach / (size - lost), 1.0) * range_]
+        size = float(self.scale.steps) * rows_expected * self.bounding.unit
+        share = min(MeanInterval(self.noise(part).noise).half_width(size, 1.0 - confidence), 1.0)
+        return [share * float(self.scale.steps * self.scale.grid)]
 
-    def words(self, spend: Spend) -> str:
+    def words(self, part: Price) -> str:
         """Say what is released."""
-        words = noise_words(self.noise(spend).noise, self.scale.grid / self.bounding.unit)
+        words = noise_words(self.noise(part).noise, self.scale.grid / self.bounding.unit)
         return f"two sums of distances, for a mean, with {words}"
 
 
-def mean(asked: Asked, bounding: Bounding) -> MeanOfGroups:
+def mean(asked: Aggregate, bounding: Bounding) -> MeanOfGroups:
     """Return the measure of AVG(x)."""
     argument, scale = argument_on_grid(asked, bits=STEP_BITS)
     steps = scale.steps
@@ -123,7 +112,7 @@ class VarianceOfGroups(Additive):
         that is possible. It is for the rows as they were weighted and clipped.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     argument: Expression
     scale: FixedPoint
@@ -147,18 +136,18 @@ class VarianceOfGroups(Additive):
     def values(self, released: Released) -> list[list[Number]]:
         """Return the variance, or its root, of every group."""
         # the value follows from the three sums alone; a price only says which three they are
-        any_price = Spend(rho=Fraction(1)) if self.basis is FOR_GAUSSIAN else Spend(epsilon=Fraction(1))
+        any_price = Price(rho=Fraction(1)) if self.basis is FOR_GAUSSIAN else Price(epsilon=Fraction(1))
         found: list[Number] = []
         for group in zip(*released, strict=True):
             share = self._noisy(group, any_price).variance
             found.append(self._in_units(share))
         return [found]
 
-    def _noisy(self, group: tuple[int, ...], spend: Spend) -> NoisySums:
-        return NoisySums.released(group, self._law(spend), self._row)
+    def _noisy(self, group: tuple[int, ...], part: Price) -> NoisySums:
+        return NoisySums.released(group, self._law(part), self._row)
 
-    def _law(self, spend: Spend) -> IntegerNoise:
-        return self.noise(spend).noise
+    def _law(self, part: Price) -> IntegerNoise:
+        return self.noise(part).noise
 
     @property
     def _range(self) -> Fraction:
@@ -170,12 +159,12 @@ class VarianceOfGroups(Additive):
             return math.sqrt(share) * float(self._range)
         return share * float(self._range**2)
 
-    def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:
+    def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:
         """Return intervals from what the three sums leave possible."""
         rest = 1.0 - confidence
         found: list[Estimated] = []
         for value, group in zip(self.values(released)[0], zip(*released, strict=True), strict=True):
-            noisy = self._noisy(group, spend)
+            noisy = self._noisy(group, part)
             means = noisy.mean_range(0.1 * rest)
             inside = means[0] <= 0.5 <= means[1]
             largest = 0.25 if inside else max(mean * (1.0 - mean) for mean in means)
@@ -191,27 +180,27 @@ class VarianceOfGroups(Additive):
         root = math.sqrt(share) * (1.0 + side * 1e-15)
         return max(Fraction(root) * self._range + side * 2 * rounding(self.scale, self.argument), Fraction(0))
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:
-        """Return the half-width at the worst mean for a group of so many rows."""
-        if people is None:
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:
+        """Return the half-width at the worst mean for a group of `rows_expected` rows."""
+        if rows_expected is None:
             return [None]
-        reach = predicted_reach(self._law(spend), self._row, people, 1.0 - confidence, lost=0)
+        reach = predicted_reach(self._law(part), self._row, rows_expected, 1.0 - confidence, lost=0)
         return [self._in_units(min(reach, 0.25))]
 
-    def words(self, spend: Spend) -> str:
+    def words(self, part: Price) -> str:
         """Say what is released."""
-        words = noise_words(self._law(spend), self.scale.grid**2 / self.bounding.unit)
+        words = noise_words(self._law(part), self.scale.grid**2 / self.bounding.unit)
         return f"three sums of squares, for a variance, with {words}"
 
 
-def variance(asked: Asked, bounding: Bounding, noise: Noise) -> VarianceOfGroups:
+def variance(asked: Aggregate, bounding: Bounding, noise: Noise) -> VarianceOfGroups:
     """Return the measure of VARIANCE(x) or STDDEV(x)."""
     argument, scale = argument_on_grid(asked, bits=SQUARE_BITS)
     scale.check_squares()
     basis = FOR_GAUSSIAN if noise is Noise.GAUSSIAN else FOR_LAPLACE
     square = scale.steps**2
     norms = RowNorms(
-        one=basis.shift * square,
+        one=basis.sensitivity * square,
         squared=basis.squared * square**2,
         apart=basis.apart * square,
         apart_squared=basis.apart_squared * square**2,

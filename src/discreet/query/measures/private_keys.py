@@ -9,8 +9,9 @@ from fractions import Fraction
 
 from discreet.laws.number import round_down
 from discreet.mechanisms import ThresholdedHistogram
-from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, deviation, noise_words
-from discreet.query.plan import Asked, Bounding, Noise
+from discreet.privacy import Price
+from discreet.query.measures.measure import Estimated, Measure, Number, Released, deviation, noise_words
+from discreet.query.plan import Aggregate, Bounding, Noise
 
 
 @dataclass(frozen=True)
@@ -24,17 +25,17 @@ class SelectedKeys(Measure):
         unusually low: an interval for it holds with the stated confidence before it is known which keys are named.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     delta: Fraction
 
     entries = 1  # the number of units
 
-    def mechanism(self, spend: Spend) -> ThresholdedHistogram:
+    def mechanism(self, part: Price) -> ThresholdedHistogram:
         """Return the selection that a part of the price buys."""
         return ThresholdedHistogram(
-            epsilon=spend.epsilon,
-            rho=spend.rho,
+            epsilon=part.epsilon,
+            rho=part.rho,
             delta=self.delta,
             keys=self.bounding.groups,
             relation=self.bounding.relation,
@@ -45,32 +46,32 @@ class SelectedKeys(Measure):
         odds = math.log((self.bounding.groups or 1) / (2.0 * float(self.delta)))
         return math.sqrt(2.0 * odds) if noise is Noise.GAUSSIAN else odds
 
-    def release(self, units: Mapping[str, int], spend: Spend) -> dict[str, int]:
+    def release(self, units: Mapping[str, int], part: Price) -> dict[str, int]:
         """Return the named keys with their noisy numbers of units, in the order of the keys."""
-        named: dict[str, int] = self.mechanism(spend)(dict(units)).to_dict()
+        named: dict[str, int] = self.mechanism(part)(dict(units)).to_dict()
         return {key: int(named[key]) for key in sorted(named)}
 
     def values(self, released: Released) -> list[list[Number]]:
         """Return the numbers as they are."""
         return [list(released[0]) for _ in self.asked]
 
-    def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:
+    def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:
         """Return intervals by the exact quantile of the noise."""
-        width = self.mechanism(spend).error(confidence)
+        width = self.mechanism(part).error(confidence)
         ends = [(one, float(one - width), float(one + width)) for one in released[0]]
         return [list(ends) for _ in self.asked]
 
-    def spread(self, spend: Spend) -> list[float | None]:
+    def spread(self, part: Price) -> list[float | None]:
         """Return the standard deviation of the noise."""
-        return [deviation(self.mechanism(spend).noise) for _ in self.asked]
+        return [deviation(self.mechanism(part).noise) for _ in self.asked]
 
-    def width(self, spend: Spend, confidence: float, people: int | None) -> list[float | None]:  # noqa: ARG002
+    def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return the exact quantile."""
-        return [float(self.mechanism(spend).error(confidence)) for _ in self.asked]
+        return [float(self.mechanism(part).error(confidence)) for _ in self.asked]
 
-    def words(self, spend: Spend) -> str:
+    def words(self, part: Price) -> str:
         """Say what is released."""
-        chosen = self.mechanism(spend)
+        chosen = self.mechanism(part)
         noise = noise_words(chosen.noise, Fraction(1))
         seen = round_down(Fraction(chosen.chance(2 * chosen.threshold).lower))
         return (

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from discreet.laws.number import round_down, round_up
-from discreet.privacy import Relation
+from discreet.privacy import Price, Relation
 from discreet.privacy.guarantees import in_words
 from discreet.query.expression import Expression
-from discreet.query.measures.measure import Estimated, Measure, Number, Released, Spend, argument_on_grid, rounding
-from discreet.query.plan import WEIGHT, Asked, Bounding
+from discreet.query.measures.measure import Estimated, Measure, Number, Released, argument_on_grid, rounding
+from discreet.query.plan import WEIGHT, Aggregate, Bounding
 from discreet.statistics.columns import FixedPoint
 from discreet.statistics.order_statistics import QuantileTree
 from discreet.statistics.ranks import Integers, Ranked, RankInterval
@@ -43,7 +43,7 @@ class QuantilesOfGroups(Measure):
         Several levels: the interval is the range; ask for one at a time to buy narrower ones.
     """
 
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
     bounding: Bounding
     argument: Expression
     scale: FixedPoint
@@ -54,28 +54,28 @@ class QuantilesOfGroups(Measure):
         """Value, low and high of one level, or one position a level."""
         return 3 if len(self.levels) == 1 else len(self.levels)
 
-    def mechanism(self, spend: Spend) -> RankInterval | QuantileTree:
+    def mechanism(self, part: Price) -> RankInterval | QuantileTree:
         """Return the choice that every group makes."""
         asked: dict[str, Any] = {
             "relation": self.bounding.relation,
             "steps": self.scale.steps,
-            "epsilon": spend.epsilon,
-            "rho": spend.rho,
-            "contribution": self._contribution,
+            "epsilon": part.epsilon,
+            "rho": part.rho,
+            "rows": self._rows,
         }
         if len(self.levels) == 1:
             return RankInterval(level=self.levels[0], confidence=_HELD, **asked)
         return QuantileTree(levels=self.levels, **asked)
 
     @property
-    def _contribution(self) -> int:
+    def _rows(self) -> int:
         """The weight, in rows, that the choices are priced for."""
         twice = self.bounding.relation is Relation.CHANGE_ONE and not self.bounding.single
-        return self.bounding.contribution * (2 if twice else 1)
+        return self.bounding.rows * (2 if twice else 1)
 
-    def release(self, groups: Sequence[tuple[Any, Any]], spend: Spend) -> list[list[int]]:
+    def release(self, groups: Sequence[tuple[Any, Any]], part: Price) -> list[list[int]]:
         """Choose in every group, given its occupied positions and their weights; private until here."""
-        choice = self.mechanism(spend)
+        choice = self.mechanism(part)
         heavier = WEIGHT // self.bounding.unit
         chosen: list[tuple[int, ...]] = []
         for positions, weights in groups:
@@ -90,14 +90,14 @@ class QuantilesOfGroups(Measure):
         """Return the chosen values."""
         return [[self._value(one) for one in released[self._entry(asked)]] for asked in self.asked]
 
-    def _entry(self, asked: Asked) -> int:
+    def _entry(self, asked: Aggregate) -> int:
         return 0 if len(self.levels) == 1 else self.levels.index(asked.level or Fraction(0))
 
     def _value(self, position: int) -> Number:
         exact = self.scale.value(min(max(position, 0), self.scale.steps))
         return int(exact) if rounding(self.scale, self.argument) == 0 else float(exact)
 
-    def estimates(self, released: Released, spend: Spend, confidence: float) -> list[list[Estimated]]:  # noqa: ARG002
+    def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:  # noqa: ARG002
         """Return the values with the interval that was bought: it does not shrink with the confidence."""
         bottom, top = self.scale.value(0), self.scale.value(self.scale.steps)
         half = rounding(self.scale, self.argument)
@@ -114,16 +114,16 @@ class QuantilesOfGroups(Measure):
             found.append(rows)
         return found
 
-    def rank_error(self, spend: Spend, confidence: float) -> float | None:
+    def rank_error(self, part: Price, confidence: float) -> float | None:
         """Return the rank distance, in rows, that one level keeps with the confidence; None for several."""
-        choice = self.mechanism(spend)
+        choice = self.mechanism(part)
         return choice.value.error(confidence) if isinstance(choice, RankInterval) else None
 
-    def words(self, spend: Spend) -> str:
+    def words(self, part: Price) -> str:
         """Say what is released."""
         count = len(self.levels)
         what = "a quantile and two ranks around it" if count == 1 else f"{count} quantiles"
-        return f"{what}, by the exponential mechanism on ranks: {in_words(self.mechanism(spend).guarantee)}"
+        return f"{what}, by the exponential mechanism on ranks: {in_words(self.mechanism(part).guarantee)}"
 
 
 def pieces(steps: int) -> int:
@@ -137,7 +137,7 @@ def divided(positions: Integers, weights: Integers, count: int) -> tuple[Integer
     return np.repeat(positions, count), ((weights[:, None] + extra[None, :]) // count).ravel()
 
 
-def quantiles(asked: tuple[Asked, ...], bounding: Bounding) -> QuantilesOfGroups:
+def quantiles(asked: tuple[Aggregate, ...], bounding: Bounding) -> QuantilesOfGroups:
     """Return the measure of all quantiles that were asked of one argument."""
     levels = tuple(sorted({one.level for one in asked if one.level is not None}))
     bits = _BITS if len(levels) == 1 else _BITS_OF_SEVERAL

@@ -1,7 +1,7 @@
 """The plan of a query: what is summed over which rows and keys, in one canonical form with one digest."""
 
 from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose
-from discreet.query.plan.canonical import (
+from discreet.query.plan.canonical_form import (
     canonical,
     key_from_text,
     key_to_text,
@@ -11,18 +11,18 @@ from discreet.query.plan.canonical import (
 )
 from discreet.query.plan.in_words import written
 from discreet.query.plan.query_plan import (
+    Aggregate,
     Aggregation,
-    Asked,
-    Filter,
-    Finish,
+    FilterRows,
     JoinKind,
     Key,
     MeasureKind,
     Order,
+    PostProcessing,
     Project,
     PublicJoin,
-    Query,
-    Rows,
+    QueryPlan,
+    RowSource,
     Scan,
 )
 from discreet.query.plan.request import (
@@ -35,9 +35,9 @@ from discreet.query.plan.request import (
     NormWeights,
     One,
     Present,
-    Request,
     RowWeights,
     Steps,
+    SumRequest,
     Sums,
     Units,
 )

@@ -80,7 +80,7 @@ class Bounding:
         return math.isqrt(self.squared) if self.total is None else self.total
 
     @property
-    def contribution(self) -> int:
+    def rows(self) -> int:
         """How many rows one unit counts for in all: the weight that ranks are moved by."""
         if self.total is None:
             raise AssertionError("ranks need a bound on the weight of a unit")
@@ -150,7 +150,7 @@ def _options(
 
 def _most_rows(table: TablePolicy, *, single: bool) -> int | None:
     """Return how many rows of a unit may count in all; in one group that is what all groups allow together."""
-    stated = table.contributions
+    stated = table.limits
     if stated.rows is None and single and stated.groups is not None and stated.rows_per_group is not None:
         return stated.groups * stated.rows_per_group
     return stated.rows
@@ -158,7 +158,7 @@ def _most_rows(table: TablePolicy, *, single: bool) -> int | None:
 
 def _groups(aggregation: Aggregation, table: TablePolicy) -> tuple[int | None, int | None]:
     """Return how many groups a unit may be in, and with how many rows in each."""
-    stated = table.contributions
+    stated = table.limits
     if not aggregation.keys:
         return 1, _most_rows(table, single=True)
     groups, rows = stated.groups, stated.rows_per_group if stated.rows_per_group is not None else stated.rows
@@ -175,8 +175,8 @@ def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool,
         rows, groups, each, place = "rows=", "groups=", "rows_per_group=", " to from_frames"
     if not by_groups:
         return MissingBound(
-            f'"{table.name}" has no contribution bound that fits this query. Add {rows}{place}, or {groups} and '
-            f"{each}. Nothing was spent."
+            f'"{table.name}" has no bound on the rows of one unit that fits this query. Add {rows}{place}, or '
+            f"{groups} and {each}. Nothing was spent."
         )
     if not aggregation.public:
         private = ", ".join(f'"{key.name}"' for key in aggregation.keys if key.domain is None)

@@ -8,15 +8,15 @@ from fractions import Fraction
 
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation
 from discreet.query.plan.query_plan import (
-    Asked,
-    Filter,
-    Finish,
+    Aggregate,
+    FilterRows,
     Key,
     MeasureKind,
+    PostProcessing,
     Project,
     PublicJoin,
-    Query,
-    Rows,
+    QueryPlan,
+    RowSource,
     Scan,
 )
 
@@ -26,7 +26,7 @@ _INFIX |= {Operation.AND, Operation.OR, Operation.LIKE}
 _FEW = 6
 
 
-def written(query: Query) -> str:
+def written(query: QueryPlan) -> str:
     """Return a query in lines that read like SQL, with the ranges and domains that were found for it."""
     aggregation = query.aggregation
     lines = _rows(aggregation.source)
@@ -110,11 +110,11 @@ def _some(texts: Sequence[str]) -> str:
     return ", ".join(texts) if len(texts) <= _FEW else ", ".join(texts[:_FEW]) + f", ... ({len(texts)} in all)"
 
 
-def _rows(rows: Rows) -> list[str]:
+def _rows(rows: RowSource) -> list[str]:
     """Return how the rows come about, one line a step."""
     if isinstance(rows, Scan):
         return [f"FROM {rows.table}"]
-    if isinstance(rows, Filter):
+    if isinstance(rows, FilterRows):
         return [*_rows(rows.source), f"WHERE {written_expression(rows.condition)}"]
     if isinstance(rows, Project):
         columns = [_named(name, expression) for name, expression in rows.columns]
@@ -137,7 +137,7 @@ def _key(key: Key) -> str:
     return f"{_named(key.name, key.expression)} ({domain})"
 
 
-def _asked(one: Asked) -> str:
+def _asked(one: Aggregate) -> str:
     """Return an aggregate with its range."""
     if one.argument is None:
         return f"{one.kind.value} AS {one.name}"
@@ -153,7 +153,7 @@ def _number(value: Fraction) -> str:
     return str(value) if value.denominator == 1 and abs(value) < 10**15 else f"{float(value):g}"
 
 
-def _finish(step: Finish) -> list[str]:
+def _finish(step: PostProcessing) -> list[str]:
     """Return a step on the released table."""
     lines = ["THEN SELECT " + ", ".join(_named(name, expression) for name, expression in step.columns)]
     if step.condition is not None:

@@ -1,8 +1,8 @@
 """Plans: what a query means, as immutable values free of any engine.
 
-A plan has three storeys. `Rows` are made from one private table by filters, projections and joins with public tables;
-each row belongs to one unit of protection. An `Aggregation` adds rows up by keys. A `Finish` works on released answers
-alone. Nothing above an aggregation sees a row, nothing below it sees an answer.
+A plan has three levels. A `RowSource` is made from one private table by filters, projections and joins with public
+tables; each row belongs to one unit of protection. An `Aggregation` adds rows up by keys. A `PostProcessing` step works
+on released answers alone. Nothing above an aggregation sees a row, nothing below it sees an answer.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from discreet.query.expression import Expression, Type, Value
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class RowSource:
     """Rows of one private table, each with its unit; what is derived from them keeps the unit."""
 
 
 @dataclass(frozen=True, slots=True)
-class Scan(Rows):
+class Scan(RowSource):
     """All rows of a private table whose unit is not NULL.
 
     The key that a link leads to should be unique: then every row has one unit at most. Where it is not, a row that
@@ -37,24 +37,24 @@ class Scan(Rows):
 
 
 @dataclass(frozen=True, slots=True)
-class Filter(Rows):
+class FilterRows(RowSource):
     """The rows for which a condition is true (not NULL).
 
     Stability. As the source: whether a row is kept depends on that row alone.
     """
 
-    source: Rows
+    source: RowSource
     condition: Expression
 
 
 @dataclass(frozen=True, slots=True)
-class Project(Rows):
+class Project(RowSource):
     """Rows with other columns, each computed from the row.
 
     Stability. As the source: one row gives one row of the same unit.
     """
 
-    source: Rows
+    source: RowSource
     columns: tuple[tuple[str, Expression], ...]
 
 
@@ -66,7 +66,7 @@ class JoinKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class PublicJoin(Rows):
+class PublicJoin(RowSource):
     """Rows with the columns of the one row of a public table that has the same key.
 
     `keys` pairs an expression over the source with a column of the public table; together those columns are declared
@@ -75,7 +75,7 @@ class PublicJoin(Rows):
     Stability. As the source: a unique key matches at most one public row, so one row gives at most one row.
     """
 
-    source: Rows
+    source: RowSource
     table: str
     keys: tuple[tuple[Expression, str], ...]
     columns: tuple[tuple[str, str, Type], ...]
@@ -105,7 +105,7 @@ class MeasureKind(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class Aggregate:
     """One aggregate as it was asked: `bounds` clip the argument; `level` belongs to quantiles (1/2 for MEDIAN)."""
 
     name: str
@@ -119,9 +119,9 @@ class Asked:
 class Aggregation:
     """Rows added up by keys: the only node that touches private rows and whose result leaves, with noise."""
 
-    source: Rows
+    source: RowSource
     keys: tuple[Key, ...]
-    asked: tuple[Asked, ...]
+    asked: tuple[Aggregate, ...]
 
     table: str = field(init=False, repr=False, compare=False)  # the private table beneath
     public: bool = field(init=False, repr=False, compare=False)  # every key has a public domain: all groups are emitted
@@ -143,7 +143,7 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Finish:
+class PostProcessing:
     """One step of post-processing: a selection from released rows, their order and number.
 
     Privacy. Costs nothing: it is a function of what was released already.
@@ -156,8 +156,8 @@ class Finish:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class QueryPlan:
     """A whole query: one aggregation and the steps of post-processing on its answer, in order."""
 
     aggregation: Aggregation
-    finish: tuple[Finish, ...]
+    finish: tuple[PostProcessing, ...]

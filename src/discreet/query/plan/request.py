@@ -9,7 +9,7 @@ from typing import Any
 
 from discreet.errors import UnknownName
 from discreet.query.expression import Expression, Type, Value
-from discreet.query.plan.query_plan import Key, Rows
+from discreet.query.plan.query_plan import Key, RowSource
 from discreet.statistics.columns import FixedPoint
 
 WEIGHT_BITS = 20
@@ -84,10 +84,10 @@ class Units(Cell):
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class SumRequest:
     """Sums of cells over bounded rows, by keys. `table` names a bounded table to be read instead of the private one."""
 
-    source: Rows
+    source: RowSource
     keys: tuple[Key, ...]
     form: Form
     cells: tuple[Cell, ...]
@@ -98,7 +98,7 @@ class Request:
 class HistogramRequest:
     """For quantiles: the weight of the rows of every group at every position of a grid."""
 
-    source: Rows
+    source: RowSource
     keys: tuple[Key, ...]
     form: Form
     argument: Expression
@@ -137,11 +137,11 @@ class Engine(ABC):
         return {}
 
     @abstractmethod
-    def text(self, request: Request | HistogramRequest) -> str:
+    def text(self, request: SumRequest | HistogramRequest) -> str:
         """Return the statement that `run` would execute."""
 
     @abstractmethod
-    def run(self, request: Request) -> Sums:
+    def run(self, request: SumRequest) -> Sums:
         """Return the exact sums."""
 
     @abstractmethod
@@ -149,7 +149,7 @@ class Engine(ABC):
         """Return for every group with rows the occupied positions, increasing, and their weights, as integer arrays."""
 
     @abstractmethod
-    def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
+    def rows(self, source: RowSource, columns: Sequence[str]) -> Mapping[str, Any]:
         """Return columns of rows, with the unit under the name "unit", as arrays; for `grant` only."""
 
     @abstractmethod
@@ -158,7 +158,7 @@ class Engine(ABC):
 
     @abstractmethod
     def bound(self, table: str, rows: int) -> str:
-        """Make, once, a table with at most `rows` rows of each unit; return its name for `Request.bounded`."""
+        """Make, once, a table with at most `rows` rows of each unit; return its name for `SumRequest.bounded`."""
 
     @abstractmethod
     def close(self) -> None:

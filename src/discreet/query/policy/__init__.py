@@ -8,7 +8,6 @@ from discreet.query.policy.declarations import (
     LARGEST_DOMAIN,
     Analyst,
     ColumnPolicy,
-    Contributions,
     Policy,
     PublicTable,
     Source,
@@ -18,13 +17,14 @@ from discreet.query.policy.declarations import (
     Unit,
     UnitColumn,
     UnitIsRow,
+    UnitLimits,
     UnitLink,
     undeclared,
     undeclared_texts,
 )
 from discreet.query.policy.file import parse_policy, read_policy
-from discreet.query.policy.skeleton import skeleton
+from discreet.query.policy.first_policy import skeleton
 from discreet.query.policy.source import find_source, table_files, table_names
-from discreet.query.policy.tables import LARGEST_SIZE
+from discreet.query.policy.tables import MOST_PEOPLE
 from discreet.query.policy.toml_lines import header, key_in_toml, text_in_toml
 from discreet.query.policy.toml_section import Problems, Section

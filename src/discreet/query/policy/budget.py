@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Terms
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation, implies
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation, largest_rho
 from discreet.query.policy.declarations import Analyst, Policy
 from discreet.query.policy.toml_lines import key_in_toml
 from discreet.query.policy.toml_section import Section, kind, meant, shown
@@ -22,14 +20,13 @@ _NOTION_WHY = '"zcdp" with rho and delta, "approx" with epsilon and delta, or "p
 _DELTA_WHY = "the chance of a failure; it must be far below one in the number of people"
 
 
-@lru_cache(maxsize=64)
 def concentrated(epsilon: Fraction, delta: Fraction) -> ZCDP:
     """Return a zCDP budget that keeps an (epsilon, delta) guarantee: half of delta is kept for private keys.
 
     Privacy. Whatever keeps the returned guarantee is (epsilon, delta)-differentially private. Its rho is the largest
     for which rho-zCDP is proven here to imply (epsilon, delta/2)-differential privacy, down to the last digits of a
     float.
-        Proof: rho is found by bisection and verified by `implies`. The guarantee is delta/2-approximate: both laws are
+        Proof: rho is that of `largest_rho`. The guarantee is delta/2-approximate: both laws are
         mixtures of weight 1 - delta/2 of laws A, A' that keep rho-zCDP, hence (epsilon, delta/2), with anything. So
         P(M in S) <= (1 - delta/2)(e^epsilon P(A' in S) + delta/2) + delta/2 <= e^epsilon P(M' in S) + delta.
     Reference. Bun, Steinke 2016, section 8.
@@ -38,28 +35,7 @@ def concentrated(epsilon: Fraction, delta: Fraction) -> ZCDP:
     >>> round(float(budget.rho), 4), budget.delta
     (0.0229, Fraction(1, 2000000))
     """
-    target = ApproxDP(epsilon, delta / 2)
-
-    def enough(rho: float) -> bool:
-        return implies(ZCDP(rho), target)
-
-    rho = _largest(enough, float(epsilon) + 1)
-    if rho <= 0:
-        raise ParameterError("no positive rho keeps this epsilon and delta; both are too small", parameter="epsilon")
-    return ZCDP(Fraction(rho), delta / 2)
-
-
-def _largest(holds: Callable[[float], bool], beyond: float) -> float:
-    """Return the largest float of [0, beyond] that bisection finds to hold; 0 if none does."""
-    high = beyond
-    while high > 1e-300 and not holds(high):
-        high /= 2
-    if not holds(high):
-        return 0.0
-    low, high = high, min(2 * high, beyond)
-    while low < (middle := low + (high - low) / 2) < high:
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low if low == high or not holds(high) else high
+    return ZCDP(largest_rho(epsilon, delta / 2), delta / 2)
 
 
 def read_budget(section: Section, relation: Relation) -> Guarantee | None:
@@ -137,7 +113,7 @@ def _concentrated(section: Section, epsilon: Fraction, delta: Fraction) -> ZCDP 
     try:
         return concentrated(epsilon, delta)
     except ParameterError as problem:
-        return section.complain(f"{problem}. Write larger ones, or state rho", "epsilon")
+        return section.complain(f"{problem}, or write rho", "epsilon")
 
 
 def _loss(section: Section, key: str, notion: str) -> Fraction | None:

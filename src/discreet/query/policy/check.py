@@ -72,7 +72,7 @@ def _fit(policy: Policy, schema: Schema, stored: Unfit, problems: Problems) -> P
             _note_untyped(unit, found, policy, types, problems)
             if not _noted_unfit(unit, found, policy, unfit, problems, place):
                 unit = _unit(unit, types[found], policy, types, problems, place)
-            tables[found] = TablePolicy(found, unit, columns, table.contributions, table.size)
+            tables[found] = TablePolicy(found, unit, columns, table.limits, table.people)
     for name, visible in policy.public.items():
         place = ("public", name)
         found = _spelled(name, types, problems, place, "the source has no table", "Its tables")

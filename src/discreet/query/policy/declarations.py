@@ -99,7 +99,7 @@ Unit = UnitIsRow | UnitColumn | UnitLink
 
 
 @dataclass(frozen=True, slots=True)
-class Contributions:
+class UnitLimits:
     """How much of one unit is let through: at most `rows` in all, or `rows_per_group` in each of `groups` groups."""
 
     rows: int | None = None
@@ -114,8 +114,8 @@ class TablePolicy:
     name: str
     unit: Unit
     columns: Mapping[str, ColumnPolicy]
-    contributions: Contributions = Contributions()
-    size: int | None = None  # the number of units, declared public: then neighbors change one unit
+    limits: UnitLimits = UnitLimits()
+    people: int | None = None  # the number of units, declared public: then neighbors change one unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,9 +155,9 @@ class Policy:
 
     @property
     def relation(self) -> Relation:
-        """Add/remove one unit; where a size is public, change one unit."""
-        sized = any(table.size is not None for table in self.tables.values())
-        return Relation.CHANGE_ONE if sized else Relation.ADD_REMOVE
+        """Add/remove one unit; where the number of people is public, change one unit."""
+        counted = any(table.people is not None for table in self.tables.values())
+        return Relation.CHANGE_ONE if counted else Relation.ADD_REMOVE
 
 
 def undeclared(policy: Policy, stated: TablePolicy | PublicTable) -> dict[str, str]:

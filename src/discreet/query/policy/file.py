@@ -70,8 +70,8 @@ def _policy(top: Section, folder: Path, lines: dict[Place, int], file: str) -> P
     public_tables = read_public(public, needs_type=needs_type)
     tables = check_links(private, public, read_tables(private, needs_type=needs_type))
     check_names(private, public)
-    sized = any(table.size is not None for table in tables.values())
-    budget = read_budget(budget_section, Relation.CHANGE_ONE if sized else Relation.ADD_REMOVE)
+    counted = any(table.people is not None for table in tables.values())
+    budget = read_budget(budget_section, Relation.CHANGE_ONE if counted else Relation.ADD_REMOVE)
     ledger, anchor = _ledger(budget_section, source, folder)
     shared = budget_section.flag("shared_answers")
     analysts = read_analysts(top.beneath("analysts"), notion_of(budget_section), budget)
@@ -113,7 +113,7 @@ def _source(data: Section, folder: Path) -> Source | None:
         return data.complain(found, "source")
     stated = read_format(data.beneath("csv"))
     if "csv" in data and found.kind is not SourceKind.CSV:
-        data.complain("only CSV files are read with a delimiter, and the source is none. Remove it", "csv")
+        data.complain("a delimiter is for CSV files, and the source has none. Remove it", "csv")
     return replace(found, csv=stated)
 
 
@@ -154,7 +154,7 @@ def _file_path(section: Section, key: str, path: Path) -> Path | None:
 
 
 def _content(path: Path) -> str:
-    """Read the text of a file, or say why it is none."""
+    """Read the text of a file, or say why it cannot be read."""
 
     def refuse(words: str) -> PolicyError:
         return PolicyError([(None, words)], file=str(path))
@@ -192,7 +192,7 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         line = int(at[1]) if at else text.count("\n") + 1
         column = f" at column {at[2]}" if at else ""
         printable = "".join(one if one.isprintable() else "?" for one in words)
-        raise PolicyError([(line, f"is no TOML{column}: {printable}. {_SYNTAX}.")], file=file) from None
+        raise PolicyError([(line, f"is not TOML{column}: {printable}. {_SYNTAX}.")], file=file) from None
     except UnicodeEncodeError:
         raise PolicyError([(None, "contains half a character. Save the file as UTF-8.")], file=file) from None
     except ValueError:  # an integer of thousands of digits, or a date that no calendar has

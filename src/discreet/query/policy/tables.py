@@ -8,20 +8,20 @@ from dataclasses import replace
 
 from discreet.query.policy.columns import read_columns
 from discreet.query.policy.declarations import (
-    Contributions,
     PublicTable,
     TablePolicy,
     Unit,
     UnitColumn,
     UnitIsRow,
+    UnitLimits,
     UnitLink,
 )
 from discreet.query.policy.toml_lines import header, key_in_toml
 from discreet.query.policy.toml_section import Section, kind, meant
 
 LARGEST_BOUND = 10**9
-LARGEST_SIZE = 10**15
-_TABLE_KEYS = ("unit", "rows", "groups", "rows_per_group", "size", "columns")
+MOST_PEOPLE = 10**15
+_TABLE_KEYS = ("unit", "rows", "groups", "rows_per_group", "people", "columns")
 _PUBLIC_KEYS = ("unique", "columns")
 _UNIT_LINE = 'unit = "patient_id"'
 _UNIT_WHY = (
@@ -43,11 +43,11 @@ def read_tables(section: Section, *, needs_type: bool) -> dict[str, TablePolicy]
         name = str(one.place[-1])
         one.only(_TABLE_KEYS)
         unit = _unit(one)
-        contributions = _contributions(one, unit)
+        limits = _limits(one, unit)
         columns = read_columns(one.beneath("columns"), needs_type=needs_type)
-        size = one.whole("size", most=LARGEST_SIZE)
+        people = one.whole("people", most=MOST_PEOPLE)
         if unit is not None:
-            found[name] = TablePolicy(name, unit, columns, contributions, size)
+            found[name] = TablePolicy(name, unit, columns, limits, people)
     return found
 
 
@@ -138,7 +138,7 @@ def _unquoted(name: str) -> str:
     return name[1:-1].replace('""', '"') if name.startswith('"') else name
 
 
-def _contributions(section: Section, unit: Unit | None) -> Contributions:
+def _limits(section: Section, unit: Unit | None) -> UnitLimits:
     """Return the bounds of one unit, which are never defaulted and mean nothing where a row is a unit."""
     bounds = {key: section.whole(key, most=LARGEST_BOUND) for key in ("rows", "groups", "rows_per_group")}
     given = [key for key in bounds if key in section]
@@ -148,20 +148,20 @@ def _contributions(section: Section, unit: Unit | None) -> Contributions:
                 "every row is a unit of its own, so there is nothing to bound. Remove the line, or name a unit column",
                 key,
             )
-        return Contributions()
+        return UnitLimits()
     pair = [key for key in ("groups", "rows_per_group") if key in section]
     if len(pair) == 1:
         other = "rows_per_group" if pair == ["groups"] else "groups"
         section.missing(other, f"{other} = ...", "groups and rows_per_group bound a unit together: your decision")
     elif not given and unit is not None:
-        why = "at most so many rows of one unit count: your decision; or groups = ... and rows_per_group = ..."
+        why = "the most rows of one unit that count: your decision; or groups = ... and rows_per_group = ..."
         section.missing("rows", "rows = ...", why)
     groups, rows = bounds["groups"], bounds["rows_per_group"]
     if groups and rows and groups * rows > LARGEST_BOUND:
         section.complain(
             f"groups times rows_per_group must be at most {LARGEST_BOUND}. Write smaller numbers", "groups"
         )
-    return Contributions(bounds["rows"], groups, rows)
+    return UnitLimits(bounds["rows"], groups, rows)
 
 
 def _unique(section: Section) -> tuple[frozenset[str], ...]:

@@ -18,7 +18,7 @@ _BELONGS = {
         "data.csv": ("delimiter", "quote", "decimal", "encoding"),
         "budget": ("notion", "epsilon", "delta", "rho", "ledger", "anchor", "shared_answers"),
         "analysts": ("share",),
-        "tables.NAME": ("rows", "groups", "rows_per_group", "size"),
+        "tables.NAME": ("rows", "groups", "rows_per_group", "people"),
         "tables.NAME.columns": ("min", "max", "values"),
         "public.NAME": ("unique",),
     }.items()
@@ -159,7 +159,7 @@ class Section:
 
 
 def exact(value: object) -> Fraction | str:
-    """Return a number of the file as the fraction its decimals say, or words for why it is none.
+    """Return a number of the file as the fraction its decimals say, or words for why it is not a number.
 
     >>> exact(Decimal("0.1"))
     Fraction(1, 10)

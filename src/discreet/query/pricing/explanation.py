@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.display import Table, definition_list, escape
-from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation, convert
+from discreet.privacy import ApproxDP, Guarantee, Price, PrivacyLoss, PureDP, Relation, convert
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
-from discreet.query.measures import QuantilesOfGroups, Spend
-from discreet.query.plan import EachRow, Engine, Filter, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
+from discreet.query.measures import QuantilesOfGroups
+from discreet.query.plan import EachRow, Engine, FilterRows, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
 from discreet.query.policy import Policy, undeclared_texts
 from discreet.query.pricing.priced_query import PricedQuery
 from discreet.statistics.pricing import stated_confidence
@@ -18,7 +18,7 @@ from discreet.statistics.pricing import stated_confidence
 
 @dataclass(frozen=True)
 class Explanation:
-    """Price, noise, expected width, bounding, the statement that will run, and how many more like it fit."""
+    """Cost, noise, expected width, bounding, the statement that will run, and how many more like it fit."""
 
     guarantee: Guarantee
     unit: str
@@ -30,7 +30,7 @@ class Explanation:
     fits: int
     confidence: float
     digest: str
-    charged: str = ""  # in the budget's notion, where that is another
+    cost_in_budget: str = ""  # in the budget's notion, where that is another
     undeclared: tuple[str, ...] = ()  # columns that are read as texts because no type is declared
 
     @property
@@ -39,9 +39,9 @@ class Explanation:
         return self.guarantee.relation
 
     @property
-    def price(self) -> Guarantee:
-        """What would be charged."""
-        return self.guarantee
+    def cost(self) -> PrivacyLoss:
+        """What the release would cost, as a loss that adds up with others."""
+        return PrivacyLoss.from_guarantee(self.guarantee)
 
     @property
     def sql(self) -> str:
@@ -51,8 +51,8 @@ class Explanation:
     def facts(self) -> list[tuple[str, str]]:
         """Return everything but the table and the statements, as pairs."""
         return [
-            ("price", with_notion(self.guarantee)),
-            *([("charged as", self.charged)] if self.charged else []),
+            ("cost", with_notion(self.guarantee)),
+            *([("charged as", self.cost_in_budget)] if self.cost_in_budget else []),
             ("unit of protection", self.unit),
             ("neighbors", self.relation.sentence),
             ("groups", self.groups),
@@ -78,14 +78,14 @@ class Explanation:
 
 
 def explain(
-    made: PricedQuery, engine: Engine, *, policy: Policy, people: int | None, confidence: float, fits: int
+    made: PricedQuery, engine: Engine, *, policy: Policy, rows_expected: int | None, confidence: float, fits: int
 ) -> Explanation:
     """Describe a priced query; the engine is asked for its statement only."""
     held = stated_confidence(confidence)
     return Explanation(
         guarantee=made.guarantee,
         unit=policy.unit,
-        aggregates=_aggregates(made, people, held),
+        aggregates=_aggregates(made, rows_expected, held),
         groups=_groups(made),
         bounding=made.bounding.reason,
         bias=_bias(made),
@@ -93,7 +93,7 @@ def explain(
         fits=fits,
         confidence=held,
         digest=made.digest,
-        charged=_charged(made, policy),
+        cost_in_budget=_cost_in_budget(made, policy),
         undeclared=tuple(undeclared_texts(policy, made.query.aggregation.table, _read(made))),
     )
 
@@ -105,7 +105,7 @@ def _read(made: PricedQuery) -> set[str]:
     expressions += [asked.argument for asked in aggregation.asked if asked.argument is not None]
     rows = aggregation.source
     while not isinstance(rows, Scan):
-        if isinstance(rows, Filter):
+        if isinstance(rows, FilterRows):
             expressions.append(rows.condition)
         if isinstance(rows, Project):
             expressions += [expression for _, expression in rows.columns]
@@ -115,49 +115,51 @@ def _read(made: PricedQuery) -> set[str]:
     return {column.name for expression in expressions for column in expression.columns()}
 
 
-def _charged(made: PricedQuery, policy: Policy) -> str:
-    """Return the price in the notion of the budget, where the release keeps another one."""
+def _cost_in_budget(made: PricedQuery, policy: Policy) -> str:
+    """Return the cost in the notion of the budget, where the release keeps another one."""
     notion = type(policy.budget)
     if isinstance(made.guarantee, notion) or (notion is ApproxDP and isinstance(made.guarantee, PureDP)):
         return ""
     return in_words(convert(made.guarantee, notion))
 
 
-def _aggregates(made: PricedQuery, people: int | None, confidence: float) -> Table:
-    """List the aggregates with their part of the price, their noise and their expected half-width."""
+def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float) -> Table:
+    """List the aggregates with their part of the cost, their noise and their expected half-width."""
     rows: list[list[object]] = []
     for asked in made.query.aggregation.asked:
         index, inner = made.places[asked.name]
-        measure, spend = made.measures[index], made.spends[index]
-        widths = measure.width(spend, confidence, people)
-        half = _width(measure, spend, widths[inner] if inner < len(widths) else None, confidence)
-        rows.append([asked.name, _part(spend), measure.spread(spend)[inner], half, measure.words(spend)])
-    if made.selection is not None and made.selection_spend is not None and not made.selection.asked:
-        rows.append(["(keys)", _part(made.selection_spend), None, "", made.selection.words(made.selection_spend)])
-    unit = "epsilon" if made.payment.noise.name == "LAPLACE" else "rho"
-    title = f"half-width at {100 * confidence:.6g} %" + (f" for {people:,} rows a group" if people else "")
+        measure, part = made.measures[index], made.parts[index]
+        widths = measure.width(part, confidence, rows_expected)
+        half = _width(measure, part, widths[inner] if inner < len(widths) else None, confidence)
+        rows.append([asked.name, _part(part), measure.spread(part)[inner], half, measure.words(part)])
+    if made.selection is not None and made.selection_part is not None and not made.selection.asked:
+        rows.append(["(keys)", _part(made.selection_part), None, "", made.selection.words(made.selection_part)])
+    unit = "epsilon" if made.cost.noise.name == "LAPLACE" else "rho"
+    title = f"half-width at {100 * confidence:.6g} %" + (
+        f" for {rows_expected:,} rows a group" if rows_expected else ""
+    )
     return Table(["aggregate", unit, "noise (st. dev.)", title, "released"], rows, digits=5)
 
 
-def _part(spend: Spend) -> float:
-    return float(spend.epsilon if spend.epsilon is not None else spend.rho or 0)
+def _part(part: Price) -> float:
+    return float(part.epsilon if part.epsilon is not None else part.rho or 0)
 
 
-def _width(measure: Any, spend: Any, width: float | None, confidence: float) -> object:
+def _width(measure: Any, part: Any, width: float | None, confidence: float) -> object:
     if width is not None:
         return f"{width:.5g}"
     if isinstance(measure, QuantilesOfGroups):
-        rank = measure.rank_error(spend, confidence)
+        rank = measure.rank_error(part, confidence)
         return f"{rank:.4g} rows in rank" if rank is not None else "in rank; ask one level for an interval"
-    return "depends on the rows of a group: state people="
+    return "depends on the rows of a group: state rows_expected="
 
 
 def _groups(made: PricedQuery) -> str:
     aggregation = made.query.aggregation
     if not aggregation.keys:
         return "one, the whole table"
-    if made.selection is not None and made.selection_spend is not None:
-        return made.selection.words(made.selection_spend)
+    if made.selection is not None and made.selection_part is not None:
+        return made.selection.words(made.selection_part)
     count = 1
     for key in aggregation.keys:
         count *= len(key.domain or ())

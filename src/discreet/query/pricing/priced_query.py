@@ -11,14 +11,13 @@ from fractions import Fraction
 from functools import cached_property
 
 from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
-from discreet.privacy import Guarantee
+from discreet.privacy import Guarantee, Price
 from discreet.query.expression import Column, Type, Value, declared_otherwise
 from discreet.query.measures import (
     Additive,
     Measure,
     QuantilesOfGroups,
     SelectedKeys,
-    Spend,
     count,
     mean,
     quantiles,
@@ -26,14 +25,14 @@ from discreet.query.measures import (
     variance,
 )
 from discreet.query.plan import (
-    Asked,
+    Aggregate,
     Bounding,
     Engine,
     HistogramRequest,
     MeasureKind,
     Noise,
-    Query,
-    Request,
+    QueryPlan,
+    SumRequest,
     Sums,
     Units,
     canonical,
@@ -43,14 +42,14 @@ from discreet.query.plan import (
     ordered_asked,
 )
 from discreet.query.policy import Policy, SourceKind, UnitLink
-from discreet.query.pricing.price import Payment, Stated, cheapest, noise_of, payment
-from discreet.query.pricing.released_table import ReleasedTable, public_keys
+from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of
+from discreet.query.pricing.released_table import Evaluate, Finished, ReleasedTable, finish, public_keys
 from discreet.randomness import bits
 
 Place = tuple[int, int]  # which measure, and which of its aggregates
 _MOST_GROUPS = 1_000_000
 _HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
-_FORMAT = 1
+_FORMAT = 2
 _NEXT_TO_NOTHING = Fraction(1, 1 << 60)
 _MOST_INTEGERS = 1 << 20  # of an answer over public keys: more would be longer than a ledger keeps
 
@@ -65,23 +64,23 @@ class PricedQuery:
         measures being asked of the selected keys only. Composition is adaptive addition in the notion of the budget.
     """
 
-    query: Query
+    query: QueryPlan
     bounding: Bounding
-    payment: Payment
+    cost: Cost
     measures: tuple[Measure, ...]
     places: Mapping[str, Place]
     selection: SelectedKeys | None
-    spends: tuple[Spend, ...]  # one for each measure
-    selection_spend: Spend | None
+    parts: tuple[Price, ...]  # one for each measure
+    selection_part: Price | None
     version: str
     unit: str  # where the unit of protection is found in the table
-    ordered: tuple[Asked, ...]  # what is asked, in the order of its meaning
+    ordered: tuple[Aggregate, ...]  # what is asked, in the order of its meaning
     bounded: str | None = None
 
     @cached_property
     def guarantee(self) -> Guarantee:
         """What the whole release keeps."""
-        return self.payment.guarantee
+        return self.cost.guarantee
 
     @property
     def digest(self) -> str:
@@ -90,7 +89,7 @@ class PricedQuery:
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
         measured = [f"{type(measure).__name__} {measure.entries}" for measure in self.measures]
-        spent = [f"{spend.epsilon} {spend.rho}" for spend in self.spends]
+        spent = [f"{part.epsilon} {part.rho}" for part in self.parts]
         together = [self.places[one.name] for one in self.ordered]
         parts = [
             _FORMAT,
@@ -100,9 +99,9 @@ class PricedQuery:
             f"Relation.{self.bounding.relation.name}",
             [str(self.bounding.total), str(self.bounding.squared)],
             self.bounded,
-            self.payment.noise.value,
-            str(self.payment.amount),
-            str(self.payment.delta),
+            self.cost.noise.value,
+            str(self.cost.amount),
+            str(self.cost.delta),
             self.version,
             self.unit,
             measured,
@@ -112,9 +111,9 @@ class PricedQuery:
 
     def words(self) -> tuple[str, ...]:
         """Return public words about what is released, for the ledger."""
-        return tuple([measure.words(spend) for measure, spend in zip(self.measures, self.spends, strict=True)])
+        return tuple([measure.words(part) for measure, part in zip(self.measures, self.parts, strict=True)])
 
-    def request(self) -> Request:
+    def request(self) -> SumRequest:
         """Return what the engine is asked for all sums: the same object each time, so that an engine can know it."""
         return self._request
 
@@ -123,17 +122,17 @@ class PricedQuery:
         return list(self._histogram_requests)
 
     @property
-    def requests(self) -> list[Request | HistogramRequest]:
+    def requests(self) -> list[SumRequest | HistogramRequest]:
         """Everything that the engine is asked."""
         return [*([self._request] if self._request.cells else []), *self._histogram_requests]
 
     @cached_property
-    def _request(self) -> Request:
+    def _request(self) -> SumRequest:
         cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
         if self.selection is not None:
             cells = [Units(), *cells]
         rows = self.query.aggregation
-        return Request(rows.source, rows.keys, self.bounding.form, tuple(dict.fromkeys(cells)), self.bounded)
+        return SumRequest(rows.source, rows.keys, self.bounding.form, tuple(dict.fromkeys(cells)), self.bounded)
 
     @cached_property
     def _histogram_requests(self) -> list[HistogramRequest]:
@@ -154,15 +153,15 @@ class PricedQuery:
             keys, units = self._selected(self.selection, sums)
         place = {key: index for index, key in enumerate(sums.keys)}
         released: list[tuple[tuple[int, ...], ...]] = []
-        for measure, spend in zip(self.measures, self.spends, strict=True):
+        for measure, part in zip(self.measures, self.parts, strict=True):
             noisy: Sequence[Sequence[int]] = [units]
             if isinstance(measure, QuantilesOfGroups):
                 found = next(histograms)
-                noisy = measure.release([found.get(key, ((), ())) for key in keys], spend)
+                noisy = measure.release([found.get(key, ((), ())) for key in keys], part)
             elif isinstance(measure, Additive):
                 columns = [sums.cells[request.cells.index(cell)] for cell in measure.cells]
                 noisy = measure.release(
-                    [[column[place[key]] if key in place else 0 for key in keys] for column in columns], spend
+                    [[column[place[key]] if key in place else 0 for key in keys] for column in columns], part
                 )
             released.append(tuple(map(tuple, noisy)))
         return ReleasedTable(tuple(keys), tuple(released))
@@ -176,9 +175,23 @@ class PricedQuery:
             for key, count in zip(sums.keys, sums.cells[self._request.cells.index(Units())], strict=True)
             if count and all(domain is None or value in domain for value, domain in zip(key, domains, strict=True))
         }
-        named = selection.release(counts, self.spends[-1])
+        named = selection.release(counts, self.parts[-1])
         types = [key.expression.type for key in keys]
         return [key_from_text(text, types) for text in named], list(named.values())
+
+    def finished(self, released: ReleasedTable, evaluate: Evaluate) -> Finished:
+        """Shape released integers into the table that was asked for; `evaluate` computes with released columns."""
+        aggregation = self.query.aggregation
+        columns: dict[str, list[Value]] = {
+            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
+        }
+        types = {key.name: key.expression.type for key in aggregation.keys}
+        known = [measure.values(released.released[index]) for index, measure in enumerate(self.measures)]
+        for asked in aggregation.asked:
+            index, inner = self.places[asked.name]
+            columns[asked.name] = list(known[index][inner])
+            types[asked.name] = Type.REAL
+        return finish(columns, types, self.query.finish, evaluate)
 
 
 def fresh_digest() -> str:
@@ -186,7 +199,7 @@ def fresh_digest() -> str:
     return f"{bits(256):064x}"
 
 
-def as_released(query: Query) -> bool:
+def as_released(query: QueryPlan) -> bool:
     """Say whether a query shows what is released and nothing computed, selected or cut from it."""
     return all(
         step.condition is None and step.limit is None and all(isinstance(one, Column) for _, one in step.columns)
@@ -195,45 +208,44 @@ def as_released(query: Query) -> bool:
 
 
 def priced(
-    query: Query,
+    query: QueryPlan,
     policy: Policy,
-    price: Stated,
+    price: Price,
     *,
-    people: int | None = None,
+    rows_expected: int | None = None,
     bounded: str | None = None,
     bounded_rows: int | None = None,
 ) -> PricedQuery:
     """Settle everything about a query before its data is read: bounding, noise, the division of the price.
 
-    `people` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
+    `rows_expected` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
     """
     aggregation = query.aggregation
     table = policy.tables[aggregation.table]
     _check_size(query)
-    if people is not None and (isinstance(people, bool) or not isinstance(people, int) or people < 1):
-        raise ParameterError("people= is about how many rows a group has, at least 1", parameter="people")
+    _check_rows_expected(rows_expected)
     unit, relation, noise = _unit_path(policy, table.name), policy.relation, noise_of(policy.budget, price)
     frames = policy.source.kind is SourceKind.FRAMES
     bounding = choose(aggregation, table, relation, noise, bounded_rows=bounded_rows, frames=frames)
     where = bounded if bounded_rows is not None else None
     public, asked = aggregation.public, ordered_asked(aggregation)
 
-    def at(settled: Stated) -> PricedQuery:
-        paid = payment(policy.budget, settled, private_keys=not public, relation=relation)
-        made, places, selection = _measures_and_keys(asked, bounding, paid, private_keys=not public)
-        weights = [_HALF_WIDTH[paid.noise]] * len(made)
+    def at(settled: Price) -> PricedQuery:
+        cost = cost_under(policy.budget, settled, private_keys=not public, relation=relation)
+        made, places, selection = _measures_and_keys(asked, bounding, cost, private_keys=not public)
+        weights = [_HALF_WIDTH[cost.noise]] * len(made)
         if selection is not None:
-            weights[-1] = selection.weight(paid.noise)
-        spends = paid.spends(weights)
+            weights[-1] = selection.weight(cost.noise)
+        parts = cost.parts(weights)
         return PricedQuery(
             query=query,
             bounding=bounding,
-            payment=paid,
+            cost=cost,
             measures=made,
             places=places,
             selection=selection,
-            spends=spends,
-            selection_spend=None if selection is None else spends[-1],
+            parts=parts,
+            selection_part=None if selection is None else parts[-1],
             version=policy.version,
             unit=unit,
             ordered=asked,
@@ -245,53 +257,53 @@ def priced(
     word = "rho" if noise is Noise.GAUSSIAN else "epsilon"
 
     def with_amount(amount: Fraction) -> PricedQuery:
-        return at(Stated(delta=price.delta, **{word: amount}))
+        return at(Price(delta=price.delta, **{word: amount}))
 
     settled = _cheapest_parts if public else _cheapest_whole
-    return _checked_length(settled(with_amount, price.error, people))
+    return _checked_length(settled(with_amount, price.error, rows_expected))
 
 
-def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, people: int | None) -> PricedQuery:
+def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, rows_expected: int | None) -> PricedQuery:
     """Buy every measure at its own cheapest price for the error; the sum is the cheapest for all of them."""
     some = at(Fraction(1))
 
     def part(measure: Measure) -> Fraction | None:
         def width(amount: Fraction) -> float:
-            return _widest(measure, some.payment.spend(amount), people)
+            return _widest(measure, some.cost.part(amount), rows_expected)
 
         return None if width(_NEXT_TO_NOTHING) <= error else cheapest(width, error)
 
     found = [part(measure) for measure in some.measures]
     needed = sum((one for one in found if one is not None), Fraction(0))
     if not needed:
-        return at(cheapest(lambda amount: _widest(some.measures[0], some.payment.spend(amount), people), error))
+        return at(cheapest(lambda amount: _widest(some.measures[0], some.cost.part(amount), rows_expected), error))
     parts = [needed / 100 if one is None else one for one in found]  # what its bounds keep anyway gets a little
     made = at(sum(parts, Fraction(0)))
-    return replace(made, spends=tuple(made.payment.spend(one) for one in parts))
+    return replace(made, parts=tuple(made.cost.part(one) for one in parts))
 
 
-def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, people: int | None) -> PricedQuery:
+def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, rows_expected: int | None) -> PricedQuery:
     """Find the least price whose usual division keeps the error: part of it selects keys."""
 
     def width(amount: Fraction) -> float:
         made = at(amount)
-        parts = zip(made.measures, made.spends, strict=True)
-        return max(_widest(measure, spend, people) for measure, spend in parts if measure.asked)
+        parts = zip(made.measures, made.parts, strict=True)
+        return max(_widest(measure, part, rows_expected) for measure, part in parts if measure.asked)
 
     return at(cheapest(width, error))
 
 
-def _widest(measure: Measure, spend: Spend, people: int | None) -> float:
+def _widest(measure: Measure, part: Price, rows_expected: int | None) -> float:
     """Return the largest half-width predicted for a measure."""
     found = []
-    for asked, one in zip(measure.asked, measure.width(spend, 0.95, people), strict=False):
+    for asked, one in zip(measure.asked, measure.width(part, 0.95, rows_expected), strict=False):
         if one is None:
             raise _no_width(asked)
         found.append(one)
     return max(found)
 
 
-def _no_width(asked: Asked) -> ParameterError:
+def _no_width(asked: Aggregate) -> ParameterError:
     if asked.kind is MeasureKind.QUANTILE:
         return ParameterError(
             f"the error of {asked.name} in value depends on the data, so no price can be named for it: say epsilon= or "
@@ -299,32 +311,32 @@ def _no_width(asked: Asked) -> ParameterError:
             parameter="error",
         )
     return ParameterError(
-        f"the error of {asked.name} depends on how many rows a group has, which is private: with error= state people=, "
-        "about how many there are. Nothing was spent.",
-        parameter="people",
+        f"the error of {asked.name} depends on how many rows a group has, which is private: with error= state "
+        "rows_expected=, about how many there are. Nothing was spent.",
+        parameter="rows_expected",
     )
 
 
 def _measures_and_keys(
-    asked: tuple[Asked, ...], bounding: Bounding, paid: Payment, *, private_keys: bool
+    asked: tuple[Aggregate, ...], bounding: Bounding, cost: Cost, *, private_keys: bool
 ) -> tuple[tuple[Measure, ...], dict[str, Place], SelectedKeys | None]:
     """Return the measures; where keys are private, their selection is the last one, and counts the units."""
     if not private_keys:
-        return *measures(asked, bounding, paid.noise), None
+        return *measures(asked, bounding, cost.noise), None
     counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
-    made, places = measures(tuple(one for one in asked if one not in counts), bounding, paid.noise)
-    selection = SelectedKeys(counts, bounding, paid.delta)
+    made, places = measures(tuple(one for one in asked if one not in counts), bounding, cost.noise)
+    selection = SelectedKeys(counts, bounding, cost.delta)
     return (*made, selection), {**places, **{one.name: (len(made), 0) for one in counts}}, selection
 
 
 def measures(
-    asked: tuple[Asked, ...], bounding: Bounding, noise: Noise
+    asked: tuple[Aggregate, ...], bounding: Bounding, noise: Noise
 ) -> tuple[tuple[Measure, ...], dict[str, Place]]:
     """Return the measures, and where the answer to each name is found; the same question twice is released once.
 
     Quantiles of one argument are released together.
     """
-    bundles: dict[object, list[Asked]] = {}
+    bundles: dict[object, list[Aggregate]] = {}
     for one in asked:
         bundles.setdefault((one.kind, one.argument, one.bounds), []).append(one)
     places = {
@@ -335,7 +347,7 @@ def measures(
     return tuple([_measure(tuple(bundle), bounding, noise) for bundle in bundles.values()]), places
 
 
-def _measure(bundle: tuple[Asked, ...], bounding: Bounding, noise: Noise) -> Measure:
+def _measure(bundle: tuple[Aggregate, ...], bounding: Bounding, noise: Noise) -> Measure:
     first = bundle[0]
     match first.kind:
         case MeasureKind.COUNT_ROWS | MeasureKind.COUNT_VALUES | MeasureKind.COUNT_UNITS:
@@ -356,15 +368,23 @@ def _unit_path(policy: Policy, table: str) -> str:
     return f"{unit!r} {_unit_path(policy, unit.table)}" if isinstance(unit, UnitLink) else repr(unit)
 
 
-def _nameless(query: Query, ordered: tuple[Asked, ...]) -> Query:
+def _nameless(query: QueryPlan, ordered: tuple[Aggregate, ...]) -> QueryPlan:
     """Return what is released by a query: without names, order of aggregates and post-processing."""
     aggregation = query.aggregation
     keys = tuple(replace(key, name=f"k{place}") for place, key in enumerate(aggregation.keys))
     asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(ordered))
-    return Query(replace(aggregation, keys=keys, asked=asked), ())
+    return QueryPlan(replace(aggregation, keys=keys, asked=asked), ())
 
 
-def _check_size(query: Query) -> None:
+def _check_rows_expected(given: int | None) -> None:
+    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
+        raise ParameterError(
+            "rows_expected=, about how many rows a group has, must be a whole number of at least 1. Nothing was spent.",
+            parameter="rows_expected",
+        )
+
+
+def _check_size(query: QueryPlan) -> None:
     """Refuse an answer of more groups than anybody reads; the number is public."""
     size = 1
     for key in query.aggregation.keys:
@@ -393,7 +413,7 @@ def _checked_length(made: PricedQuery) -> PricedQuery:
     groups = math.prod(len(key.domain or ()) for key in made.query.aggregation.keys)
     if made.selection is None and groups * sum(one.entries for one in made.measures) > _MOST_INTEGERS:
         raise UnsupportedSQL(
-            f"an answer of {groups:,} groups with so many aggregates is longer than the ledger keeps. Group by fewer "
+            f"an answer of {groups:,} groups with these aggregates is longer than the ledger keeps. Group by fewer "
             "columns or by bins, or ask for fewer aggregates at a time. Nothing was spent."
         )
     return made

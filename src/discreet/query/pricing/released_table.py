@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from discreet.query.expression import Column, Expression, Type, Value
-from discreet.query.plan import Finish, Query, key_from_text, key_to_text, ordered_keys, ordered_values
+from discreet.query.plan import PostProcessing, QueryPlan, key_from_text, key_to_text, ordered_keys, ordered_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ReleasedTable:
     keys: tuple[tuple[Value, ...], ...]
     released: tuple[tuple[tuple[int, ...], ...], ...]
 
-    def to_json(self, query: Query) -> str:
+    def to_json(self, query: QueryPlan) -> str:
         """Write it for the ledger, in an order that does not depend on how the query lists its keys.
 
         Public keys are those of the query and need no writing.
@@ -35,7 +35,7 @@ class ReleasedTable:
         return json.dumps({"keys": texts, "released": released})
 
     @classmethod
-    def from_json(cls, text: str, query: Query) -> ReleasedTable:
+    def from_json(cls, text: str, query: QueryPlan) -> ReleasedTable:
         """Read it back, as the answer to a query, in the order in which that query lists its keys."""
         plain = json.loads(text)
         keys = public_keys(query) if plain["keys"] is None else _named_keys(plain["keys"], query)
@@ -46,7 +46,7 @@ class ReleasedTable:
         return cls(tuple(keys), tuple(map(tuple, released)))
 
 
-def _kept_order(query: Query, keys: Sequence[tuple[Value, ...]]) -> tuple[list[int], list[int]]:
+def _kept_order(query: QueryPlan, keys: Sequence[tuple[Value, ...]]) -> tuple[list[int], list[int]]:
     """Return the columns and the rows of some groups in the order in which a ledger keeps them."""
     aggregation = query.aggregation
     columns = ordered_keys(aggregation)
@@ -64,7 +64,7 @@ def _kept_order(query: Query, keys: Sequence[tuple[Value, ...]]) -> tuple[list[i
     return columns, sorted(range(len(keys)), key=rank)
 
 
-def _named_keys(texts: Sequence[str], query: Query) -> list[tuple[Value, ...]]:
+def _named_keys(texts: Sequence[str], query: QueryPlan) -> list[tuple[Value, ...]]:
     """Return private keys as they were kept, as the query lists them and in the order of their texts."""
     columns = ordered_keys(query.aggregation)
     types = [query.aggregation.keys[column].expression.type for column in columns]
@@ -73,7 +73,7 @@ def _named_keys(texts: Sequence[str], query: Query) -> list[tuple[Value, ...]]:
     return sorted((tuple(key[place] for place in places) for key in found), key=key_to_text)
 
 
-def public_keys(query: Query) -> list[tuple[Value, ...]]:
+def public_keys(query: QueryPlan) -> list[tuple[Value, ...]]:
     """Return all groups of public keys, in the order of their domains."""
     return list(itertools.product(*(key.domain or () for key in query.aggregation.keys)))
 
@@ -96,7 +96,9 @@ class Finished:
     shown: tuple[str | None, ...]
 
 
-def finish(released: Columns, types: Mapping[str, Type], steps: Sequence[Finish], evaluate: Evaluate) -> Finished:
+def finish(
+    released: Columns, types: Mapping[str, Type], steps: Sequence[PostProcessing], evaluate: Evaluate
+) -> Finished:
     """Run the steps in order; `evaluate` computes expressions row by row on columns that were released.
 
     Privacy. Costs nothing: `released` was released, and nothing else is looked at.
@@ -115,7 +117,7 @@ State = tuple[dict[str, list[Value]], dict[str, Type], dict[str, str | None], li
 
 
 def _step(
-    step: Finish,
+    step: PostProcessing,
     columns: dict[str, list[Value]],
     kinds: dict[str, Type],
     shown: dict[str, str | None],

@@ -1,6 +1,6 @@
 """COUNT, SUM, AVG and the other aggregates: what is asked of each group, with a public range for every argument.
 
-An aggregate is first read as it is written (`Call`: which one, of what, under which condition), then asked.
+An aggregate is first read as it is written (`AggregateCall`: which one, of what, under which condition), then asked.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from sqlglot import exp
 
 from discreet.errors import MissingBound, ParameterError, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, advice, typing_rules
-from discreet.query.plan import Asked, MeasureKind
+from discreet.query.plan import Aggregate, MeasureKind
 from discreet.query.reading.expressions import Reader, number, refused
 from discreet.query.reading.parse import bare, fold, is_aggregate, look_up, only, shown
 from discreet.query.reading.refusals import reason
-from discreet.query.reading.rows import Source, short
+from discreet.query.reading.rows import ReadableRows, short
 from discreet.statistics.columns import FixedPoint
 
 _WITH_RANGE: dict[type[exp.Expr], MeasureKind] = {
@@ -43,11 +43,11 @@ _QUANTILES: dict[type[exp.Expr], str] = {
 class Aggregates:
     """Collects what is asked; an aggregate written twice is asked and paid once."""
 
-    source: Source
+    source: ReadableRows
     unit: str
     bounds: Mapping[str, Interval]
     used: set[str]
-    asked: list[Asked] = field(default_factory=list)
+    asked: list[Aggregate] = field(default_factory=list)
     met: dict[int, tuple[exp.Expr, str]] = field(default_factory=dict)  # by the identity of the node
 
     def ask(self, node: exp.Expr, name: str | None = None) -> Column:
@@ -56,7 +56,7 @@ class Aggregates:
             self.met[id(node)] = node, self._ask(read_call(node), name)
         return Column(Type.REAL, None, self.met[id(node)][1])
 
-    def _ask(self, call: Call, name: str | None) -> str:
+    def _ask(self, call: AggregateCall, name: str | None) -> str:
         """Return the name under which an aggregate is asked, which it may be already."""
         reader = Reader(self.source.resolve, _refuse_nested)
         kind, plain = self._argument(call, reader)
@@ -70,10 +70,10 @@ class Aggregates:
             if one.bounds == bounds:
                 return one.name
         label = name or f"#{len(self.asked) + 1}"
-        self.asked.append(Asked(label, kind, argument, bounds, call.level))
+        self.asked.append(Aggregate(label, kind, argument, bounds, call.level))
         return label
 
-    def _argument(self, call: Call, reader: Reader) -> tuple[MeasureKind, Expression | None]:
+    def _argument(self, call: AggregateCall, reader: Reader) -> tuple[MeasureKind, Expression | None]:
         """Return what is added up; a constant that is there is counted like the row itself."""
         if call.kind is MeasureKind.COUNT_UNITS:
             self._check_unit(call)
@@ -86,7 +86,7 @@ class Aggregates:
             raise UnsupportedSQL(_not_numbers(call, argument))
         return call.kind, argument
 
-    def _range(self, call: Call, argument: Expression, name: str | None) -> Interval:
+    def _range(self, call: AggregateCall, argument: Expression, name: str | None) -> Interval:
         """Return the public range of an argument: the call's own, or what follows from the policy and the query."""
         is_column = name is not None and any(fold(one.name) == fold(name) for one in self.source.scope.base.values())
         given = look_up(name, self.bounds) if name and not is_column else None
@@ -109,7 +109,7 @@ class Aggregates:
             ) from None
         return found
 
-    def _missing(self, call: Call, argument: Expression) -> str:
+    def _missing(self, call: AggregateCall, argument: Expression) -> str:
         """Return the sentence that says how to state a range."""
         text = shown(call.node)
         definition, _ = self.source.scope.definition(argument)
@@ -129,7 +129,7 @@ class Aggregates:
             f"{text} needs a range, and none follows from those of its columns. Write {instead}, with your own range."
         )
 
-    def _check_unit(self, call: Call) -> None:
+    def _check_unit(self, call: AggregateCall) -> None:
         """Refuse COUNT(DISTINCT) of anything but the unit of protection."""
         node = bare(call.argument) if call.argument is not None else None
         if isinstance(node, exp.Column):
@@ -153,7 +153,7 @@ def _end(value: Fraction) -> str:
 
 
 def _filtered(
-    kind: MeasureKind, argument: Expression | None, call: Call, reader: Reader
+    kind: MeasureKind, argument: Expression | None, call: AggregateCall, reader: Reader
 ) -> tuple[MeasureKind, Expression | None]:
     """Return an aggregate of the rows for which the conditions hold: elsewhere its argument is NULL."""
     if not call.conditions:
@@ -175,7 +175,7 @@ def _refuse_nested(node: exp.Expr) -> Expression | None:
     return None
 
 
-def _not_numbers(call: Call, argument: Expression) -> str:
+def _not_numbers(call: AggregateCall, argument: Expression) -> str:
     """Say what to write for an aggregate of something that is no number."""
     remedies = {
         Type.BOOLEAN: "write COUNT_IF(x), or AVG(CASE WHEN x THEN 1 ELSE 0 END)",
@@ -187,7 +187,7 @@ def _not_numbers(call: Call, argument: Expression) -> str:
 
 
 @dataclass(slots=True)
-class Call:
+class AggregateCall:
     """An aggregate as it was written."""
 
     kind: MeasureKind
@@ -197,13 +197,15 @@ class Call:
     conditions: list[exp.Expr] = field(default_factory=list)
 
 
-def read_call(node: exp.Expr) -> Call:
+def read_call(node: exp.Expr) -> AggregateCall:
     """Return what an aggregate asks, or refuse it."""
     if isinstance(node, exp.Filter):
         only(node, "this", "expression")
         call = read_call(node.this)
         only(node.args["expression"], "this")
-        return Call(call.kind, node, call.argument, call.level, [*call.conditions, node.args["expression"].this])
+        return AggregateCall(
+            call.kind, node, call.argument, call.level, [*call.conditions, node.args["expression"].this]
+        )
     if isinstance(node, exp.WithinGroup):
         return _within_group(node)
     if type(node) not in _CALLS:
@@ -211,39 +213,39 @@ def read_call(node: exp.Expr) -> Call:
     return _CALLS[type(node)](node)
 
 
-def _counted(node: exp.Expr) -> Call:
+def _counted(node: exp.Expr) -> AggregateCall:
     """Read COUNT in its forms."""
     only(node, "this", "big_int")
     what = node.this
     if what is None or isinstance(what, exp.Star):
         if isinstance(what, exp.Star):
             only(what)
-        return Call(MeasureKind.COUNT_ROWS, node)
+        return AggregateCall(MeasureKind.COUNT_ROWS, node)
     if isinstance(what, exp.Distinct):
         only(what, "expressions")
         if len(what.expressions) != 1:
             raise UnsupportedSQL("COUNT(DISTINCT ...) takes the unit of protection alone. Write COUNT(DISTINCT unit).")
-        return Call(MeasureKind.COUNT_UNITS, node, what.expressions[0])
-    return Call(MeasureKind.COUNT_VALUES, node, what)
+        return AggregateCall(MeasureKind.COUNT_UNITS, node, what.expressions[0])
+    return AggregateCall(MeasureKind.COUNT_VALUES, node, what)
 
 
-def _counted_if(node: exp.Expr) -> Call:
+def _counted_if(node: exp.Expr) -> AggregateCall:
     """Read COUNT_IF as a count of rows with a condition."""
     only(node, "this")
     if isinstance(node.this, exp.Distinct):
         raise UnsupportedSQL(reason("Distinct", ""))
-    return Call(MeasureKind.COUNT_ROWS, node, conditions=[node.this])
+    return AggregateCall(MeasureKind.COUNT_ROWS, node, conditions=[node.this])
 
 
-def _ranged(node: exp.Expr) -> Call:
+def _ranged(node: exp.Expr) -> AggregateCall:
     """Read an aggregate of numbers."""
     only(node, "this")
     kind = _WITH_RANGE[type(node)]
     level = Fraction(1, 2) if isinstance(node, exp.Median) else None
-    return Call(kind, node, _plain(node.this), level)
+    return AggregateCall(kind, node, _plain(node.this), level)
 
 
-def _named(node: exp.Expr) -> Call:
+def _named(node: exp.Expr) -> AggregateCall:
     """Read an aggregate that sqlglot knows by name alone."""
     only(node, "this", "expressions")
     name = str(node.this).upper()
@@ -251,10 +253,10 @@ def _named(node: exp.Expr) -> Call:
         raise refused(node)
     if len(node.expressions) != 1:
         raise UnsupportedSQL(f"{name} takes one argument. Write {name}(x).")
-    return Call(_NAMED[name], node, _plain(node.expressions[0]))
+    return AggregateCall(_NAMED[name], node, _plain(node.expressions[0]))
 
 
-def _quantile(node: exp.Expr) -> Call:
+def _quantile(node: exp.Expr) -> AggregateCall:
     """Read QUANTILE(x, level)."""
     place = _QUANTILES[type(node)]
     only(node, "this", place)
@@ -262,10 +264,10 @@ def _quantile(node: exp.Expr) -> Call:
         raise UnsupportedSQL(
             f"{shown(node)} needs a level. Write QUANTILE(x, 0.5), or PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY x)."
         )
-    return Call(MeasureKind.QUANTILE, node, _plain(node.this), _level(node.args[place]))
+    return AggregateCall(MeasureKind.QUANTILE, node, _plain(node.this), _level(node.args[place]))
 
 
-def _within_group(node: exp.Expr) -> Call:
+def _within_group(node: exp.Expr) -> AggregateCall:
     """Read PERCENTILE_CONT(level) WITHIN GROUP (ORDER BY x)."""
     only(node, "this", "expression")
     inner, order = node.this, node.args.get("expression")
@@ -279,7 +281,9 @@ def _within_group(node: exp.Expr) -> Call:
     only(inner, "this")
     only(terms[0], "this", "desc")
     level = _level(inner.this)
-    return Call(MeasureKind.QUANTILE, node, _plain(terms[0].this), 1 - level if terms[0].args.get("desc") else level)
+    return AggregateCall(
+        MeasureKind.QUANTILE, node, _plain(terms[0].this), 1 - level if terms[0].args.get("desc") else level
+    )
 
 
 def _level(node: exp.Expr) -> Fraction:
@@ -305,7 +309,7 @@ def _plain(node: exp.Expr) -> exp.Expr:
     return node
 
 
-_CALLS: dict[type[exp.Expr], Callable[[exp.Expr], Call]] = {
+_CALLS: dict[type[exp.Expr], Callable[[exp.Expr], AggregateCall]] = {
     exp.Count: _counted,
     exp.CountIf: _counted_if,
     exp.Anonymous: _named,

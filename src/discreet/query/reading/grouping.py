@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Value
-from discreet.query.plan import Aggregation, Finish, Key, Order
+from discreet.query.plan import Aggregation, Key, Order, PostProcessing
 from discreet.query.reading.aggregates import Aggregates, default_name
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.key_domains import Evaluate, public_domain, stated_keys
@@ -28,7 +28,7 @@ from discreet.query.reading.parse import (
     shown,
 )
 from discreet.query.reading.refusals import ROWS, reason
-from discreet.query.reading.rows import Source
+from discreet.query.reading.rows import ReadableRows
 
 MOST_KEYS = 30
 LONGEST_LIMIT = 10**9
@@ -42,7 +42,7 @@ class Released:
     """A released table: how it comes about, and its columns; `alias` is its name in the FROM around it."""
 
     aggregation: Aggregation
-    finish: tuple[Finish, ...]
+    finish: tuple[PostProcessing, ...]
     columns: tuple[Column, ...]
     alias: str = ""
 
@@ -72,7 +72,7 @@ class _Term:
 
 
 def aggregate(
-    source: Source,
+    source: ReadableRows,
     select: exp.Select,
     clauses: _Clauses,
     unit: str,
@@ -93,7 +93,7 @@ def aggregate(
     order = _orders(clauses["order"], columns, grouping.reader(columns))
     if not grouping.aggregates.asked:
         raise UnsupportedSQL("Groups alone are not shown: ask something about each, such as COUNT(*).")
-    step = Finish(columns, condition, order, _limit(clauses["limit"]))
+    step = PostProcessing(columns, condition, order, _limit(clauses["limit"]))
     made = tuple([grouping.key(term, name, keys, evaluate) for term, name in grouping.ordered_keys()])
     aggregation = Aggregation(source.rows, made, tuple(grouping.aggregates.asked))
     plain = [key.name for key in made] + [one.name for one in aggregation.asked]
@@ -112,11 +112,13 @@ def finish(select: exp.Select, clauses: _Clauses, origin: Released) -> Released:
         return named.get(fold(node.name)) if plain else None
 
     order = _orders(clauses["order"], columns, Reader(origin.resolve, special))
-    step = Finish(columns, condition, order, _limit(clauses["limit"]))
+    step = PostProcessing(columns, condition, order, _limit(clauses["limit"]))
     return _released(origin.aggregation, origin.finish, step, [one.name for one in origin.columns])
 
 
-def _released(aggregation: Aggregation, earlier: tuple[Finish, ...], step: Finish, names: list[str]) -> Released:
+def _released(
+    aggregation: Aggregation, earlier: tuple[PostProcessing, ...], step: PostProcessing, names: list[str]
+) -> Released:
     """Return a table with the columns of these names after one more step; a step that changes nothing is left out."""
     columns = tuple([Column(one.type, None, name) for name, one in step.columns])
     same = [(name, name) for name in names] == [
@@ -145,7 +147,7 @@ def _columns(select: exp.Select, origin: Released, reader: Reader) -> _Columns:
     return tuple(found)
 
 
-def _labels(listed: _Items, source: Source) -> list[str]:
+def _labels(listed: _Items, source: ReadableRows) -> list[str]:
     """Return the names of the answer's columns."""
     found: list[str] = []
     taken: set[str] = set()
@@ -170,7 +172,7 @@ def _labels(listed: _Items, source: Source) -> list[str]:
     return found
 
 
-def _terms(source: Source, clause: exp.Expr | None, listed: _Items, unit: str) -> list[_Term]:
+def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: str) -> list[_Term]:
     """Return the terms of GROUP BY, without repetitions."""
     if clause is None:
         return []
@@ -201,7 +203,7 @@ def _terms(source: Source, clause: exp.Expr | None, listed: _Items, unit: str) -
     return found
 
 
-def _meant(node: exp.Expr, source: Source, listed: _Items) -> exp.Expr:
+def _meant(node: exp.Expr, source: ReadableRows, listed: _Items) -> exp.Expr:
     """Return the expression that a term of GROUP BY stands for: itself, a position, or a name given by AS."""
     node = bare(node)
     if isinstance(node, exp.Literal) and not node.is_string:
@@ -221,7 +223,7 @@ def _meant(node: exp.Expr, source: Source, listed: _Items) -> exp.Expr:
 class _Grouping:
     """What is known while one SELECT with aggregates is read."""
 
-    source: Source
+    source: ReadableRows
     terms: list[_Term]
     aggregates: Aggregates
     labels: list[str]

@@ -13,18 +13,16 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
-from discreet.errors import MissingExtra, UnsupportedSQL
+from discreet._optional import unusable
+from discreet.errors import UnsupportedSQL
 
 try:
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import ErrorLevel, SqlglotError
     from sqlglot.tokens import Token, TokenType
-except ImportError:
-    raise MissingExtra(
-        "Reading SQL needs the package 'sqlglot', which is not installed. "
-        "Install discreet with its extra 'sql': discreet[sql]."
-    ) from None
+except Exception as error:  # a package that is broken raises anything
+    raise unusable("sqlglot", error, extra="sql", purpose="reading SQL") from None
 
 from discreet.query.reading.refusals import ROWS, reason, statement_reason
 

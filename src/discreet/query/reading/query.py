@@ -16,15 +16,15 @@ from sqlglot import exp
 
 from discreet.errors import ParameterError, QueryRefused, UnknownName, UnsupportedSQL
 from discreet.query.expression import Expression, Interval, Value
-from discreet.query.plan import JoinKind, PublicJoin, Query
+from discreet.query.plan import JoinKind, PublicJoin, QueryPlan
 from discreet.query.policy import LARGEST_DOMAIN, Policy, PublicTable
 from discreet.query.reading.grouping import Released, aggregate, finish
 from discreet.query.reading.key_domains import Evaluate
 from discreet.query.reading.parse import bare, clauses, fold, has_aggregate, look_up, only, parse, shown, table_alias
 from discreet.query.reading.refusals import ROWS, reason
 from discreet.query.reading.rows import (
+    ReadableRows,
     Scope,
-    Source,
     Visible,
     of_table,
     project,
@@ -44,7 +44,7 @@ def read_query(
     bounds: Mapping[str, tuple[object, object]] | None = None,
     keys: Mapping[str, Sequence[Value]] | None = None,
     evaluate: Evaluate | None = None,
-) -> Query:
+) -> QueryPlan:
     """Return what a query means, or refuse it; no data is read.
 
     `bounds` gives ranges by the name of a column or of an aggregate in the answer, `keys` the values of a key by the
@@ -59,7 +59,7 @@ def read_query(
     reading = _Reading(policy, ranges, listed, evaluate)
     try:
         found = reading.select(parse(sql), {})
-        if isinstance(found, Source):
+        if isinstance(found, ReadableRows):
             raise UnsupportedSQL(ROWS)
         reading.check_used(found)
     except RecursionError:
@@ -68,7 +68,7 @@ def read_query(
         ) from None
     except QueryRefused as refusal:
         raise type(refusal)(_sentence(str(refusal))) from None
-    return Query(found.aggregation, found.finish)
+    return QueryPlan(found.aggregation, found.finish)
 
 
 def _sentence(message: str) -> str:
@@ -98,7 +98,7 @@ class _Reading:
     columns: list[str] = field(default_factory=list)  # of all tables that are read
     read: set[str] = field(default_factory=set)  # the names of WITH that are read
 
-    def select(self, select: exp.Select, known: Mapping[str, Source | Released]) -> Source | Released:
+    def select(self, select: exp.Select, known: Mapping[str, ReadableRows | Released]) -> ReadableRows | Released:
         """Return what a SELECT gives: rows, or a released table."""
         read = clauses(select)
         known, defined = self._common_tables(read["with"], known)
@@ -134,8 +134,8 @@ class _Reading:
             )
 
     def _common_tables(
-        self, clause: exp.Expr | None, known: Mapping[str, Source | Released]
-    ) -> tuple[dict[str, Source | Released], list[str]]:
+        self, clause: exp.Expr | None, known: Mapping[str, ReadableRows | Released]
+    ) -> tuple[dict[str, ReadableRows | Released], list[str]]:
         """Return the tables of WITH beside those known before, and their names."""
         found, names = dict(known), list[str]()
         if clause is None:
@@ -151,7 +151,7 @@ class _Reading:
             names.append(name)
         return found, names
 
-    def _inner(self, node: exp.Expr, known: Mapping[str, Source | Released]) -> Source | Released:
+    def _inner(self, node: exp.Expr, known: Mapping[str, ReadableRows | Released]) -> ReadableRows | Released:
         """Return what a SELECT in brackets gives."""
         while isinstance(node, exp.Subquery):
             only(node, "this")
@@ -161,7 +161,7 @@ class _Reading:
             raise UnsupportedSQL(reason(name, f"{shown(node)!r} cannot stand here. Write a SELECT in brackets."))
         return self.select(node, known)
 
-    def _origin(self, clause: exp.Expr | None, known: Mapping[str, Source | Released]) -> Source | Released:
+    def _origin(self, clause: exp.Expr | None, known: Mapping[str, ReadableRows | Released]) -> ReadableRows | Released:
         """Return what stands first in FROM."""
         if clause is None:
             raise UnsupportedSQL("The query reads no table. Write SELECT COUNT(*) FROM table.")
@@ -195,7 +195,7 @@ def _outer(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Rele
     return finish(select, read, origin)
 
 
-def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Source) -> Source:
+def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: ReadableRows) -> ReadableRows:
     """Return the rows of a SELECT without aggregates."""
     for name, word in (("order", "ORDER BY"), ("limit", "LIMIT")):
         node = read[name]
@@ -205,16 +205,16 @@ def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Sour
     return project(origin, select)
 
 
-def _renamed(origin: Source | Released, alias: str) -> Source | Released:
+def _renamed(origin: ReadableRows | Released, alias: str) -> ReadableRows | Released:
     """Return rows or a released table under the name they have in FROM."""
     if isinstance(origin, Released):
         return Released(origin.aggregation, origin.finish, origin.columns, alias)
-    return Source(origin.rows, origin.scope.under(alias))
+    return ReadableRows(origin.rows, origin.scope.under(alias))
 
 
 def _join(
-    source: Source, node: exp.Join, policy: Policy, known: Sequence[str], bounds: Mapping[str, Interval]
-) -> Source:
+    source: ReadableRows, node: exp.Join, policy: Policy, known: Sequence[str], bounds: Mapping[str, Interval]
+) -> ReadableRows:
     """Return the rows joined with a public table; `known` are the names that stand for something else."""
     kind = _join_kind(node)
     table, alias = _public_table(node.this, policy, known, source)
@@ -252,7 +252,7 @@ def _join(
     units = _from_unit(table, [(source.scope.from_unit(left), one.name) for left, one in pairs])
     shown_columns = [replace(one, qualified_only=one.name in merged, from_unit=one.name in units) for one in added]
     visible = (*source.scope.visible, *shown_columns)
-    return Source(rows, Scope(visible, {**source.scope.base, **{one.column.name: one for one in added}}))
+    return ReadableRows(rows, Scope(visible, {**source.scope.base, **{one.column.name: one for one in added}}))
 
 
 def _from_unit(table: PublicTable, pairs: Sequence[tuple[bool, str]]) -> set[str]:
@@ -281,7 +281,9 @@ def _join_kind(node: exp.Join) -> JoinKind:
     return JoinKind.LEFT if side == "LEFT" else JoinKind.INNER
 
 
-def _public_table(node: exp.Expr, policy: Policy, known: Sequence[str], source: Source) -> tuple[PublicTable, str]:
+def _public_table(
+    node: exp.Expr, policy: Policy, known: Sequence[str], source: ReadableRows
+) -> tuple[PublicTable, str]:
     """Return the public table that is joined, and the name it has in the query."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         words = f"{shown(node)!r} cannot be joined. Join a public table of the policy by its name."
@@ -322,7 +324,7 @@ def _equalities(node: exp.Expr | None, join: exp.Expr) -> list[exp.Expr]:
     return [node]
 
 
-def _pair(node: exp.Expr, source: Source, right: Scope) -> tuple[Expression, Visible]:
+def _pair(node: exp.Expr, source: ReadableRows, right: Scope) -> tuple[Expression, Visible]:
     """Return the two sides of an equality of ON: an expression over the rows, and a column of the public table."""
     sides = (node.this, node.args["expression"])
     for mine, other in (sides, sides[::-1]):

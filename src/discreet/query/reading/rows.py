@@ -14,7 +14,7 @@ from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval
-from discreet.query.plan import Filter, Project, Rows, Scan
+from discreet.query.plan import FilterRows, Project, RowSource, Scan
 from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink, undeclared
 from discreet.query.reading.expressions import LARGEST_EXPRESSION, Reader
 from discreet.query.reading.parse import claim, did_you_mean, fold, is_aggregate, items, look_up, only, shown
@@ -100,10 +100,10 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class ReadableRows:
     """Rows, and the columns that can be read of them."""
 
-    rows: Rows
+    rows: RowSource
     scope: Scope
 
     def reader(self) -> Reader:
@@ -130,7 +130,7 @@ class Source:
         return self.scope.find(node.name, node.table or None)
 
 
-def read_table(name: str, alias: str, policy: Policy, bounds: Mapping[str, Interval]) -> Source:
+def read_table(name: str, alias: str, policy: Policy, bounds: Mapping[str, Interval]) -> ReadableRows:
     """Return all rows of a private table; ranges that the call gives take the place of declared ones."""
     table = look_up(name, policy.tables)
     if table is None:
@@ -144,7 +144,7 @@ def read_table(name: str, alias: str, policy: Policy, bounds: Mapping[str, Inter
             one = replace(one, column=made, definition=made)
         unit, from_unit = _names_unit(table, column.name, policy), _leads_to_unit(table, column.name, policy)
         visible.append(replace(one, unit=unit, from_unit=from_unit))
-    return Source(Scan(table.name), Scope(tuple(visible), {one.column.name: one for one in visible}))
+    return ReadableRows(Scan(table.name), Scope(tuple(visible), {one.column.name: one for one in visible}))
 
 
 def unknown_table(name: str, policy: Policy) -> UnsupportedSQL | UnknownName:
@@ -191,14 +191,14 @@ def _leads_to_unit(table: TablePolicy, column: str, policy: Policy) -> bool:
     return any(link.table == table.name and link.key == column for link in links)
 
 
-def where(source: Source, node: exp.Expr | None) -> Source:
+def where(source: ReadableRows, node: exp.Expr | None) -> ReadableRows:
     """Return the rows that a WHERE keeps."""
     if node is None:
         return source
-    return Source(Filter(source.rows, source.reader().clause(node)), source.scope)
+    return ReadableRows(FilterRows(source.rows, source.reader().clause(node)), source.scope)
 
 
-def project(source: Source, select: exp.Select) -> Source:
+def project(source: ReadableRows, select: exp.Select) -> ReadableRows:
     """Return the rows with the columns of a SELECT without aggregates."""
     columns: list[tuple[str, Expression]] = []
     visible: list[Visible] = []
@@ -215,7 +215,7 @@ def project(source: Source, select: exp.Select) -> Source:
         known = found or Visible("", label, made, definition)
         known = replace(known, from_unit=source.scope.from_unit(expression))
         visible.append(replace(known, table="", name=label, column=made, definition=definition, size=size))
-    return Source(Project(source.rows, tuple(columns)), Scope(tuple(visible), source.scope.base))
+    return ReadableRows(Project(source.rows, tuple(columns)), Scope(tuple(visible), source.scope.base))
 
 
 def _refuse_aggregate(node: exp.Expr) -> Expression | None:

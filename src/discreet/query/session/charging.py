@@ -13,20 +13,18 @@ from discreet.errors import (
     PolicyError,
     QueryFailed,
     QueryRefused,
-    RelationMismatch,
     ReleaseSuperseded,
     UnknownName,
 )
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
-from discreet.ledger.contract import GRANTED, Parts, taking_up
-from discreet.privacy import Guarantee, Relation
-from discreet.privacy.numbers import as_written
+from discreet.ledger.contract import GRANTED
+from discreet.privacy import Guarantee, Price
 from discreet.query.answer import Record
 from discreet.query.engines import evaluate
-from discreet.query.plan import Engine, MeasureKind, PublicJoin, Query, Scan
+from discreet.query.plan import Engine, MeasureKind, PublicJoin, QueryPlan, Scan
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow
-from discreet.query.pricing import PricedQuery, Stated, fresh_digest, priced
+from discreet.query.pricing import PricedQuery, fresh_digest, priced
 from discreet.query.reading import read_query
 
 TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless it says
@@ -43,11 +41,11 @@ UNBOUNDED = (
 )
 
 
-class Desk:
-    """One analyst at one engine and one ledger; a `Session` has one, and adds the questions that people ask.
+class Charging:
+    """What an analyst asks of one engine, charged in one ledger; a `Session` has one.
 
-    Every release takes the same road: what can be refused is refused; the charge is durable; data is read; the answer
-    is stored; only then it is handed out.
+    Every release takes the same steps: what can be refused is refused; the charge is durable; data is read; the answer
+    is stored; only then it is returned.
     """
 
     def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
@@ -58,7 +56,7 @@ class Desk:
                 "[analysts]."
             )
         self.policy, self.analyst, self.engine, self.ledger = policy, analyst, engine, ledger
-        self.last: Guarantee | None = None  # the price of the last release
+        self.last: Guarantee | None = None  # the cost of the last release
         self.closed = False
         self._failed = False
         self._bounded: dict[str, tuple[str, int]] = {}
@@ -68,9 +66,9 @@ class Desk:
     def priced(
         self,
         sql: str,
-        price: Stated,
+        price: Price,
         *,
-        people: int | None = None,
+        rows_expected: int | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
     ) -> PricedQuery:
@@ -79,10 +77,10 @@ class Desk:
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
         if handle is not None and _needs_groups(query):
             handle, rows = None, None
-        return priced(query, self.policy, price, people=people, bounded=handle, bounded_rows=rows)
+        return priced(query, self.policy, price, rows_expected=rows_expected, bounded=handle, bounded_rows=rows)
 
     def __reduce__(self) -> NoReturn:
-        raise NotCopyable("a session's desk cannot be copied or pickled; open the policy again in the other process")
+        raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")
 
     def refuse_after_failure(self) -> None:
         """Refuse to ask an engine that failed, since failures depend on the data and one is enough, or was let go."""
@@ -129,9 +127,9 @@ class Desk:
         """Charge a release and run it, or return the text that was stored for the same digest.
 
         Whoever asks the same at the same time waits here, and then finds the answer, or pays where none was stored.
-        `work` keeps the price. What it returns, besides, as text is stored; where that is None, the same request will
-        be charged again. `charged` is told the charge before rows are read. Whatever they raise becomes one constant
-        message.
+        `work` keeps the guarantee that is charged. The text that it returns is stored; where that is None, the same
+        request is charged again. `charged` is told the charge before rows are read. Whatever they raise becomes one
+        constant message.
         """
         with self.ledger.turn_at(request, timeout=checked_timeout(timeout)):
             self.refuse_after_failure()  # this session may have ended while it waited
@@ -141,25 +139,25 @@ class Desk:
             if charged is not None:
                 self.guarded(lambda: [charged(found)], found)
             made, text = self.guarded(lambda: work(found), found)
-            record = self._ended(found, text)
-            self.last = request.price
+            record = self.ended(found, text)
+            self.last = request.cost
             return made, text, record
 
-    def charge(self, price: Guarantee, description: str, releases: tuple[str, ...]) -> Charge:
+    def charge(self, cost: Guarantee, description: str, releases: tuple[str, ...]) -> Charge:
         """Charge a release that is never replayed."""
-        found = self.ledger.obtain(self.request(price, fresh_digest(), description, releases))
+        found = self.ledger.obtain(self.request(cost, fresh_digest(), description, releases))
         if isinstance(found, Stored):
             raise AssertionError("a fresh digest has no stored answer")
-        self.last = price
+        self.last = cost
         return found
 
     def request(
-        self, price: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
+        self, cost: Guarantee, digest: str, description: str, releases: tuple[str, ...], idempotency: str | None = None
     ) -> LedgerRequest:
         """Return what the ledger is asked for a release."""
         return LedgerRequest(
             analyst=self.analyst,
-            price=price,
+            cost=cost,
             digest=digest,
             description=description,
             releases=releases,
@@ -177,107 +175,19 @@ class Desk:
             raise QueryFailed(FAILED)
         return found
 
-    def grant(self, table: str, columns: Sequence[str], price: Guarantee, purpose: str) -> Mapping[str, Any]:
-        """Return rows for a mechanism, charged and recorded as `Session.grant` says."""
-        self.refuse_after_failure()
-        rows = self._rows(table, columns)
-        if not isinstance(price, Guarantee):
-            raise ParameterError("price is a guarantee, such as PureDP(0.5)", parameter="price")
-        guarantee = self._stated_here(as_written(price))
-        charge = self.charge(guarantee, f"{purpose}: {table} ({', '.join(columns)})", ())
-        found: Mapping[str, Any] = self.guarded(rows, charge)
-        self.ledger.note(charge, GRANTED)
-        return found
-
-    def grant_once(
-        self,
-        table: str,
-        columns: Sequence[str],
-        price: Guarantee,
-        *,
-        digest: str,
-        description: str,
-        releases: tuple[str, ...],
-        work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
-        charged: Callable[[Charge], None] | None = None,
-    ) -> tuple[Any, str | None, Record]:
-        """Hand rows to a mechanism as `Session.grant` does, or return the text that was stored for the same digest.
-
-        `work` and `charged` are as for `once`. The caller owes the guarantee `price`, as for a grant.
-        """
-        self.refuse_after_failure()
-        rows = self._rows(table, columns)
-        request = self.request(self._stated_here(price), digest, description, releases)
-        return self.once(request, lambda charge: work(rows(), charge), charged=charged)
-
-    def grant_again(
-        self,
-        table: str,
-        columns: Sequence[str],
-        price: Guarantee,
-        *,
-        charge: Charge,
-        start: int,
-        seen: Parts,
-        description: str,
-        work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
-    ) -> tuple[Any, Record]:
-        """Hand rows once more to a mechanism that a crash interrupted, for an additional price; see `grant_once`.
-
-        `charge` is that of the release, which has no outcome yet; `price` what taking it up again at part `start` adds
-        to it, for a release that has come as far as `seen`. `work` is told the additional charge.
-        """
-        self.refuse_after_failure()
-        rows = self._rows(table, columns)
-        request = taking_up(charge, price=self._stated_here(price), description=description)
-        more = self.ledger.take_up(charge, request, start=start, seen=seen)
-        self.last = charge.price  # another release costs that, not what this one lacks
-        made, text = self.guarded(lambda: work(rows(), more), more)
-        self.ledger.note(more, GRANTED)
-        return made, self._ended(charge, text)
-
-    def _ended(self, charge: Charge, text: str | None) -> Record:
+    def ended(self, charge: Charge, text: str | None) -> Record:
         """Keep the text of a release, or the word that it was made."""
         if text is None:
             self.ledger.note(charge, GRANTED)
             return Record(charge.number, charge.entry_hash, charge.analyst, replayed=False)
         return _record(self.ledger.store(charge, text), replayed=False)
 
-    def _stated_here(self, price: Guarantee) -> Guarantee:
-        """Return a guarantee for the policy's neighbors; one for other neighbors is worth something else."""
-        if price.relation is Relation.UNSTATED:
-            return price.under(self.policy.relation)
-        if price.relation is not self.policy.relation:
-            raise RelationMismatch(
-                f"the price is stated for other neighbors than the policy's ({self.policy.relation.value}): state it "
-                "for these. Nothing was spent."
-            )
-        return price
-
-    def _rows(self, table: str, columns: Sequence[str]) -> Callable[[], Mapping[str, Any]]:
-        """Return what reads columns of a private table."""
-        known = self._table(table)
-        if not all(isinstance(name, str) for name in columns):
-            raise ParameterError("columns are names of columns", parameter="columns")
-        if any(name.lower() == "unit" for name in columns):
-            raise ParameterError('the units are handed over under the name "unit", so no column of that name can be')
-        missing = [name for name in columns if name not in known.columns]
-        if missing:
-            raise UnknownName(f"{known.name} has no column {missing[0][:80]!r}")
-        return lambda: self.engine.rows(Scan(known.name), list(columns))
-
-    def _table(self, name: str) -> TablePolicy:
-        for one in self.policy.tables.values():
-            if one.name.lower() == str(name).lower():
-                return one
-        raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(self.policy.tables)}")
-
     def bound(self, name: str) -> None:
         """Ask the engine for a bounded table, once; a failure, which can depend on the data, ends the session."""
-        table = self._table(name)
+        table = private_table(self.policy, name)
         if isinstance(table.unit, UnitIsRow):
             raise ParameterError(f"every row of {name} is a unit of its own: there is nothing to bound")
-        rows = table.contributions.rows
+        rows = table.limits.rows
         if rows is None:
             raise MissingParameter(f"a bounded table needs rows = ... under [tables.{table.name}]", parameter="rows")
         with self._lock:
@@ -291,6 +201,14 @@ class Desk:
             self._bounded[table.name] = made, rows
 
 
+def private_table(policy: Policy, name: str) -> TablePolicy:
+    """Return the private table of a name, in any capitals."""
+    for one in policy.tables.values():
+        if one.name.lower() == str(name).lower():
+            return one
+    raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {', '.join(policy.tables)}")
+
+
 def checked_timeout(timeout: float | None) -> float:
     """Return how many seconds a question waits for the same question in flight; `TIMEOUT` unless it says."""
     if timeout is None:
@@ -298,7 +216,7 @@ def checked_timeout(timeout: float | None) -> float:
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if not number or not 0 <= timeout <= _LONGEST_WAIT:
         raise ParameterError(
-            "timeout= is a number of seconds from 0 to a year: how long to wait while the same question is being "
+            "timeout= must be a number of seconds from 0 to a year: how long to wait while the same question is being "
             "answered elsewhere. Nothing was spent.",
             parameter="timeout",
         )
@@ -321,7 +239,7 @@ def _outcome(work: Callable[[], Any]) -> Any:
         return None
 
 
-def _needs_groups(query: Query) -> bool:
+def _needs_groups(query: QueryPlan) -> bool:
     units = any(one.kind is MeasureKind.COUNT_UNITS for one in query.aggregation.asked)
     return units or not query.aggregation.public
 

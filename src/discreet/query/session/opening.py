@@ -15,12 +15,11 @@ from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
 from discreet.privacy.numbers import as_written
 from discreet.query.engines import engine_and_policy
 from discreet.query.expression import Type, plain_value
-from discreet.query.frames import FrameTable, columns_of_units, frame_table, labels_of
+from discreet.query.frame_table import FrameTable, columns_of_units, frame_table, labels_of
 from discreet.query.plan import Engine
 from discreet.query.policy import (
     Analyst,
     ColumnPolicy,
-    Contributions,
     Policy,
     Problems,
     PublicTable,
@@ -32,6 +31,7 @@ from discreet.query.policy import (
     Unit,
     UnitColumn,
     UnitIsRow,
+    UnitLimits,
     read_columns,
     with_schema,
 )
@@ -82,14 +82,16 @@ def policy_of_frames(
     if not frames:
         raise MissingParameter("name at least one table: Session.from_frames(visits=frame, unit=..., budget=...)")
     if not isinstance(budget, PureDP | ApproxDP | ZCDP):
-        raise ParameterError("budget is a guarantee: PureDP(3), ApproxDP(3, 1e-6) or ZCDP(0.5)", parameter="budget")
+        raise ParameterError(
+            "budget must be a guarantee; write PureDP(3), ApproxDP(3, 1e-6) or ZCDP(0.5)", parameter="budget"
+        )
     if ledger is not None and lineage is None:
         raise MissingParameter(
             "a ledger in a file belongs to the people in the data: name them with lineage=, and keep that name",
             parameter="lineage",
         )
     _check_names(frames, public or {})
-    bounds = _contributions(rows, groups, rows_per_group)
+    bounds = _limits(rows, groups, rows_per_group)
     declared = _declared(frames, public or {}, columns or {})
     tables = {name: _table(name, unit, bounds, declared[name], labels_of(frame)) for name, frame in frames.items()}
     seen = {name: _public(name, given, declared[name]) for name, given in (public or {}).items()}
@@ -136,15 +138,15 @@ def _frame_type(column: ColumnPolicy, unit: bool) -> Type:
     return Type.REAL if column.type is Type.INTEGER and not listed and not unit else column.type
 
 
-def _contributions(rows: int | None, groups: int | None, rows_per_group: int | None) -> Contributions:
+def _limits(rows: int | None, groups: int | None, rows_per_group: int | None) -> UnitLimits:
     for name, given in (("rows", rows), ("groups", groups), ("rows_per_group", rows_per_group)):
         if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 1 <= given < 2**31):
-            raise ParameterError(f"{name} is a whole number of at least 1", parameter=name)
-    return Contributions(rows, groups, rows_per_group)
+            raise ParameterError(f"{name} must be a whole number of at least 1", parameter=name)
+    return UnitLimits(rows, groups, rows_per_group)
 
 
 def _table(
-    name: str, unit: str | Mapping[str, str], bounds: Contributions, columns: Any, labels: list[str]
+    name: str, unit: str | Mapping[str, str], bounds: UnitLimits, columns: Any, labels: list[str]
 ) -> TablePolicy:
     stated = unit.get(name) if isinstance(unit, Mapping) else unit
     if not isinstance(stated, str) or not stated:
@@ -182,7 +184,7 @@ def _declared(
             )
         table, _, column = name.rpartition(".")
         if table and table not in sorted_:
-            raise ParameterError(f"columns= names a table that is not there: {table!r}", parameter="columns")
+            raise ParameterError(f"columns= names an unknown table: {table!r}", parameter="columns")
         for one in [table] if table else list(frames):
             sorted_[one][column if table else name] = {word: _decimal(value) for word, value in words.items()}
     read = {
@@ -207,15 +209,18 @@ def _decimal(value: Any) -> Any:
 
 
 def _check_names(frames: Mapping[str, Any], public: Mapping[str, Any]) -> None:
-    """Refuse tables, and columns of one table, whose names are the same but for capitals."""
+    """Refuse tables, and columns of one table, whose names differ only in capitals."""
     tables = [*frames, *public]
     if len({name.casefold() for name in tables}) < len(tables):
-        raise ParameterError("two tables have one name, but for capitals, which SQL does not tell apart: rename one")
+        raise ParameterError(
+            "two tables have names that differ only in capitals, which SQL does not tell apart: rename one"
+        )
     for name, frame in frames.items():
         labels = labels_of(frame)
         if len({label.casefold() for label in labels}) < len(labels):
             raise ParameterError(
-                f"two columns of {name!r} have one name, but for capitals, which SQL does not tell apart: rename one"
+                f"two columns of {name!r} have names that differ only in capitals, which SQL does not tell apart: "
+                "rename one"
             )
 
 
@@ -223,7 +228,7 @@ def _public(name: str, given: Any, columns: Any) -> tuple[Any, PublicTable]:
     """Return a public frame and what is unique in it."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise ParameterError(
-            f"public={{{name!r}: (frame, [the columns no two of its rows agree on])}}", parameter="public"
+            f"public= must give {name!r} as (frame, [columns that no two of its rows agree on])", parameter="public"
         )
     frame, unique = given
     keys: Sequence[str] = [unique] if isinstance(unique, str) else list(unique)

@@ -9,17 +9,17 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from discreet.display import definition_list
-from discreet.errors import MissingParameter, NotCopyable
+from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
 from discreet.query.answer import Answer
 from discreet.query.engines import evaluate
-from discreet.query.expression import Type
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
-from discreet.query.pricing import Explanation, Finished, PricedQuery, ReleasedTable, explain, finish, stated
-from discreet.query.session.charging import Desk
+from discreet.query.pricing import Explanation, ReleasedTable, explain, read_price
+from discreet.query.session.charging import Charging
+from discreet.query.session.grants import grant
 from discreet.query.session.opening import policy_of_frames, with_source
 from discreet.query.session.top import TopAnswer, top
 from discreet.query.session.watch import Watch
@@ -36,7 +36,7 @@ class Session:
     """
 
     def __init__(self, policy: Policy, *, analyst: str, engine: Engine, ledger: Ledger) -> None:
-        self._desk = Desk(policy, analyst=analyst, engine=engine, ledger=ledger)
+        self._charging = Charging(policy, analyst=analyst, engine=engine, ledger=ledger)
         self.policy, self.analyst = policy, analyst
 
     @classmethod
@@ -71,9 +71,9 @@ class Session:
         Args:
             unit: the column that names the person, "row", or one of these for each table.
             budget: what may be spent in all, such as PureDP(3) or ZCDP(0.5, delta=1e-6).
-            rows: at most so many rows of one unit count; or, instead or besides, `groups` and `rows_per_group`.
-            groups: at most so many groups of one unit count.
-            rows_per_group: with at most so many rows in each.
+            rows: the most rows of one unit that count; `groups` and `rows_per_group` may be given instead, or too.
+            groups: the most groups of one unit that count.
+            rows_per_group: the most rows of one unit that count in each of its groups.
             columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
@@ -99,19 +99,21 @@ class Session:
         rho: Number | None = None,
         share: Number | None = None,
         error: Number | None = None,
-        people: int | None = None,
+        rows_expected: int | None = None,
         confidence: float = 0.95,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
     ) -> Explanation:
         """Say what a query would cost and how exact it would be; reads no data and spends nothing.
 
-        `people` is about how many rows a group has, for the widths of means.
+        `rows_expected` is about how many rows a group has, for the widths of means.
         """
-        price = stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
-        made = self._desk.priced(sql, price, people=people, bounds=bounds, keys=keys)
+        price = read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = self._charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         fits = self.ledger.fits(self.analyst, made.guarantee)
-        return explain(made, self.engine, policy=self.policy, people=people, confidence=confidence, fits=fits)
+        return explain(
+            made, self.engine, policy=self.policy, rows_expected=rows_expected, confidence=confidence, fits=fits
+        )
 
     def sql(
         self,
@@ -122,7 +124,7 @@ class Session:
         rho: Number | None = None,
         share: Number | None = None,
         error: Number | None = None,
-        people: int | None = None,
+        rows_expected: int | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
         idempotency: str | None = None,
@@ -144,25 +146,26 @@ class Session:
             rho: the price under a budget of zCDP.
             share: the price as a part of the budget.
             error: the half-width wanted at 95 %: the cheapest price for it.
-            people: about how many rows a group has, for `error=` of a mean.
+            rows_expected: about how many rows a group has, for `error=` of a mean.
             bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere.
         """
-        desk, price = self._desk, stated(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
-        made = desk.priced(sql, price, people=people, bounds=bounds, keys=keys)
-        desk.check(made)
+        charging, price = self._charging, read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        made = charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
+        charging.check(made)
 
         def work(_: Charge) -> tuple[ReleasedTable, str]:
-            released = made.release(desk.engine)
+            released = made.release(charging.engine)
             return released, released.to_json(made.query)
 
-        request = desk.request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
-        released, text, record = desk.once(request, work, timeout=timeout)
+        request = charging.request(made.guarantee, made.digest, written(made.query), made.words(), idempotency)
+        released, text, record = charging.once(request, work, timeout=timeout)
         if released is None and text is not None:
             released = ReleasedTable.from_json(text, made.query)
-        return Answer(made, released, _finished(made, released), record, self.policy.unit, self.policy.lineage, sql)
+        finished = made.finished(released, evaluate)
+        return Answer(made, released, finished, record, self.policy.unit, self.policy.lineage, sql)
 
     def top(
         self,
@@ -180,10 +183,10 @@ class Session:
 
         `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
         """
-        price = stated(epsilon=epsilon, rho=rho, share=share)
-        made = self._desk.priced(sql, price, bounds=bounds, keys=keys)
-        self._desk.check(made)
-        return top(self._desk, made, k, timeout)
+        price = read_price(epsilon=epsilon, rho=rho, share=share, accepts=("epsilon", "rho", "share"))
+        made = self._charging.priced(sql, price, bounds=bounds, keys=keys)
+        self._charging.check(made)
+        return top(self._charging, made, k, timeout)
 
     def watch(
         self,
@@ -200,37 +203,32 @@ class Session:
         The whole price is charged at the first question; see `Watch`. `answer_epsilon` buys noisy counts of the hits
         besides, and `gap=True` lets a hit tell by how much it is above, at no further price.
         """
-        if epsilon is None and share is None:
-            raise MissingParameter(
-                "say what the whole watch may cost: epsilon=, or share= of a budget that is counted in epsilon. "
-                "Nothing was spent.",
-                parameter="epsilon",
-            )
-        return Watch(self, threshold, stated(epsilon=epsilon, share=share), hits, answer_epsilon, gap)
+        price = read_price(epsilon=epsilon, share=share, accepts=("epsilon", "share"))
+        return Watch(self, threshold, price, hits, answer_epsilon, gap)
 
     @contextmanager
     def grant(
-        self, table: str, columns: Sequence[str], price: Guarantee, *, purpose: str = "grant"
+        self, table: str, columns: Sequence[str], guarantee: Guarantee, *, purpose: str = "grant"
     ) -> Iterator[Mapping[str, Any]]:
         """Hand rows to a mechanism that keeps a guarantee: charged first, recorded, never shown.
 
-        The one door by which other rooms reach rows. The caller owes the guarantee `price`: what leaves the block must
-        keep it for one unit. The rows come as arrays by column, with the unit of each under "unit".
+        The one door by which other rooms reach rows. The caller owes `guarantee`: what leaves the block must keep it
+        for one unit. The rows come as arrays by column, with the unit of each under "unit".
         """
-        yield self._desk.grant(table, columns, price, purpose)
+        yield grant(self._charging, table, columns, guarantee, purpose)
 
     def bound(self, table: str) -> None:
         """Make a bounded copy of a table once, with at most the policy's `rows` of each unit; later queries read it.
 
         Worth it where many queries are expected: each then costs little more than a plain query.
         """
-        self._desk.bound(table)
+        self._charging.bound(table)
 
-    def rehearse(self, sql: str, *, rows: int = 10_000, **price: Any) -> Answer:
-        """Run a query on a generated table of the same schema: no private data is read and nothing is spent."""
+    def rehearse(self, sql: str, *, size: int = 10_000, **price: Any) -> Answer:
+        """Run a query on generated tables of `size` rows each: no private row is read and nothing is spent."""
         from discreet.query.engines.duckdb import rehearsal
 
-        with rehearsal(self.policy, rows=rows) as (policy, engine):
+        with rehearsal(self.policy, size=size) as (policy, engine):
             ledger = MemoryLedger(terms_of(policy))
             answer = type(self)(policy, analyst=self.analyst, engine=engine, ledger=ledger).sql(sql, **price)
             return replace(answer, record=replace(answer.record, rehearsed=True))
@@ -238,19 +236,19 @@ class Session:
     @property
     def budget(self) -> Budget:
         """What was spent, what is left, and about how many more answers like the last one fit."""
-        last = self._desk.last
+        last = self._charging.last
         more = None if last is None else self.ledger.fits(self.analyst, last)
         return Budget(self.ledger.balance(self.analyst), last, more)
 
     @property
     def engine(self) -> Engine:
         """The engine, for other parts of this room; what it returns is private."""
-        return self._desk.engine
+        return self._charging.engine
 
     @property
     def ledger(self) -> Ledger:
         """The ledger: everything that was asked of this data."""
-        return self._desk.ledger
+        return self._charging.ledger
 
     def tables(self) -> TableTypes:
         """Return the tables and columns that can be asked about, with their types.
@@ -261,7 +259,7 @@ class Session:
 
     def close(self) -> None:
         """Let go of the database and of the ledger's file; what is asked later is refused and costs nothing."""
-        self._desk.closed = True
+        self._charging.closed = True
         self.engine.close()
         if isinstance(self.ledger, SqliteLedger):
             self.ledger.close()
@@ -281,21 +279,6 @@ class Session:
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
-
-
-def _finished(made: PricedQuery, released: ReleasedTable) -> Finished:
-    """Shape released integers into the table that was asked for."""
-    aggregation = made.query.aggregation
-    columns: dict[str, list[Any]] = {
-        key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
-    }
-    types = {key.name: key.expression.type for key in aggregation.keys}
-    known = [measure.values(released.released[index]) for index, measure in enumerate(made.measures)]
-    for asked in aggregation.asked:
-        index, inner = made.places[asked.name]
-        columns[asked.name] = list(known[index][inner])
-        types[asked.name] = Type.REAL
-    return finish(columns, types, made.query.finish, evaluate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,4 +309,4 @@ class Budget:
     def _more(self) -> list[tuple[str, str]]:
         if self.more is None:
             return []
-        return [("like the last one", f"about {self.more:,} more answers at its price fit")]
+        return [("like the last one", f"about {self.more:,} more answers at its cost fit")]

@@ -9,15 +9,16 @@ from typing import Any
 
 from discreet.display import Table, definition_list
 from discreet.errors import ParameterError, UnsupportedSQL
+from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.mechanisms import Top as TopMechanism
-from discreet.privacy import Guarantee, Norm, Relation, Sensitivity
+from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer import Record, plain
 from discreet.query.expression import Value
 from discreet.query.measures import Simple
 from discreet.query.plan import Engine, Noise, key_from_text, key_to_text, written
 from discreet.query.pricing import PricedQuery, as_released, public_keys
-from discreet.query.session.charging import Desk
+from discreet.query.session.charging import Charging
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class TopAnswer:
     keys: tuple[tuple[Value, ...], ...]
     guarantee: Guarantee
     record: Record
+
+    @property
+    def cost(self) -> PrivacyLoss:
+        """What the release costs, as a loss that adds up with others."""
+        return PrivacyLoss.from_guarantee(self.guarantee)
 
     def __iter__(self) -> Any:
         return iter(key[0] if len(self.names) == 1 else key for key in self.keys)
@@ -40,8 +46,24 @@ class TopAnswer:
         rows = [[place + 1, *(plain(value) for value in key)] for place, key in enumerate(self.keys)]
         return Table(["place", *self.names], rows)
 
+    def to_dict(self) -> dict[str, list[Value]]:
+        """Return the columns of the key by name, the first choice first."""
+        return {name: [key[place] for key in self.keys] for place, name in enumerate(self.names)}
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame."""
+        return to_pandas(self.to_dict())
+
+    def to_polars(self) -> Any:
+        """Return a Polars frame."""
+        return to_polars(self.to_dict(), strict=False)
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table."""
+        return to_arrow(self.to_dict())
+
     def __str__(self) -> str:
-        return f"{self.table()}\n\npromise: {with_notion(self.guarantee)}"
+        return f"{self.table()}\n\nguarantee: {with_notion(self.guarantee)}"
 
     def _repr_html_(self) -> str:
         """Return the keys for a notebook."""
@@ -71,8 +93,8 @@ class TopKeys:
         each = bounding.largest * (norms.apart if bounding.relation is Relation.CHANGE_ONE else norms.one)
         sensitivity = Sensitivity(each, norm=Norm.LINF, relation=bounding.relation)
         monotone = norms.nonnegative and bounding.relation is Relation.ADD_REMOVE
-        payment = self.made.payment
-        price = {"rho" if payment.noise is Noise.GAUSSIAN else "epsilon": payment.amount}
+        cost = self.made.cost
+        price = {"rho" if cost.noise is Noise.GAUSSIAN else "epsilon": cost.amount}
         return TopMechanism(k=self.places, sensitivity=sensitivity, monotone=monotone, **price)
 
     def release(self, engine: Engine) -> list[str]:
@@ -83,7 +105,7 @@ class TopKeys:
         return [key_to_text(keys[place]) for place in self.mechanism([found.get(key, 0) for key in keys])]
 
 
-def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> TopAnswer:
+def top(charging: Charging, made: PricedQuery, k: int, timeout: float | None = None) -> TopAnswer:
     """Charge and choose, or return the stored choice."""
     aggregation = made.query.aggregation
     plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
@@ -95,13 +117,16 @@ def top(desk: Desk, made: PricedQuery, k: int, timeout: float | None = None) -> 
     for key in aggregation.keys:
         candidates *= len(key.domain or ())
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= candidates:
-        raise ParameterError(f"k is between 1 and the {candidates} public keys. Nothing was spent.", parameter="k")
+        raise ParameterError(
+            f"k must be between 1 and {candidates}, the number of public keys. Nothing was spent.", parameter="k"
+        )
     choice = TopKeys(made, k)
     _ = choice.mechanism  # a price that buys nothing is refused before it is charged
     digest = hashlib.sha256(json.dumps(["top", k, made.digest]).encode()).hexdigest()
     words = f"top {k} of {written(made.query)}"
-    request = desk.request(made.guarantee, digest, words, (repr(choice.mechanism),))
-    _, texts, record = desk.once(request, lambda _: (None, json.dumps(choice.release(desk.engine))), timeout=timeout)
+    request = charging.request(made.guarantee, digest, words, (repr(choice.mechanism),))
+    work = lambda _: (None, json.dumps(choice.release(charging.engine)))  # noqa: E731
+    _, texts, record = charging.once(request, work, timeout=timeout)
     types = [key.expression.type for key in aggregation.keys]
     chosen = tuple(key_from_text(text, types) for text in json.loads(texts or ""))
     return TopAnswer(tuple(key.name for key in aggregation.keys), chosen, made.guarantee, record)

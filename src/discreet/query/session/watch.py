@@ -16,11 +16,11 @@ from discreet.errors import MissingParameter, NotCopyable, ParameterError, Strea
 from discreet.laws.number import Number, rational_or_none, round_up
 from discreet.mechanisms import AboveThreshold
 from discreet.mechanisms.choices import truth_value
-from discreet.privacy import Norm, Relation, Sensitivity
+from discreet.privacy import Norm, Price, Relation, Sensitivity
 from discreet.privacy.numbers import positive_price
 from discreet.query.measures import Simple
 from discreet.query.plan import MeasureKind
-from discreet.query.pricing import PricedQuery, Stated, as_released, noise_of, payment
+from discreet.query.pricing import PricedQuery, as_released, cost_under, noise_of
 
 if TYPE_CHECKING:
     from discreet.query.session.session import Session
@@ -30,33 +30,36 @@ class Watch:
     """A stream of counts, each told only to be above or below a noisy threshold, until the hits are used up.
 
     Privacy. epsilon-DP for the whole stream, however long and however adaptively it is asked: see `AboveThreshold`, for
-        counts that one unit moves by at most D, the contribution bound of the first question. Later questions must not
-        have a larger one. With `gap=True` a hit may also tell by how much it is above, for the same epsilon; fresh
-        noisy counts of the hits cost `answer_epsilon` more. The price is charged whole before the first answer.
+        counts that one unit moves by at most D, the bound on the rows of one unit in the first question. Later
+        questions must not have a larger one. With `gap=True` a hit may also tell by how much it is above, for the same
+        epsilon; fresh noisy counts of the hits cost `answer_epsilon` more. The price is charged whole before the first
+        answer.
     Accuracy. See `AboveThreshold`; `alpha` gives the half-width of the comparison in rows, `error` that of the numbers.
     """
 
     def __init__(
-        self, session: Session, threshold: Number, price: Stated, hits: int, answer_epsilon: Number | None, gap: bool
+        self, session: Session, threshold: Number, price: Price, hits: int, answer_epsilon: Number | None, gap: bool
     ) -> None:
         exact = rational_or_none(threshold)
         if exact is None:
-            raise ParameterError("threshold is a finite number of rows", parameter="threshold")
+            raise ParameterError("threshold must be a finite number of rows", parameter="threshold")
         if isinstance(hits, np.integer):
             hits = int(hits)
         if isinstance(hits, bool) or not isinstance(hits, int) or hits < 1:
-            raise ParameterError("hits is how many answers above end the stream, at least 1", parameter="hits")
-        self._desk, self._threshold, self._hits = session._desk, exact, hits
+            raise ParameterError(
+                "hits, how many answers above end the stream, must be a whole number of at least 1", parameter="hits"
+            )
+        self._charging, self._threshold, self._hits = session._charging, exact, hits
         self._tells_gaps = truth_value(gap, name="gap")
         self._answer_epsilon = None if answer_epsilon is None else positive_price(answer_epsilon, name="answer_epsilon")
         self._stream: AboveThreshold | None = None
         self._charge: Any = None
         self._failed = False
         self._lock = threading.Lock()
-        pure = Stated(epsilon=price.epsilon, share=price.share)
+        pure = Price(epsilon=price.epsilon, share=price.share)
         if price.share is not None and noise_of(session.policy.budget, pure).name == "GAUSSIAN":
-            raise ParameterError("under a zCDP budget a watch is paid in epsilon=", parameter="share")
-        self._payment = payment(session.policy.budget, pure, private_keys=False, relation=session.policy.relation)
+            raise ParameterError("share= must be left out under a zCDP budget; write epsilon=", parameter="share")
+        self._cost = cost_under(session.policy.budget, pure, private_keys=False, relation=session.policy.relation)
 
     @property
     def remaining(self) -> int:
@@ -119,14 +122,14 @@ class Watch:
             times = self._unit(measure)
             self._failed = True  # unless it ends well: whether the engine fails may depend on the data, so once is all
             # a verdict in a tuple: None is what a failure returns
-            (told,) = self._desk.guarded(lambda: (look(stream, self._value(made) * times),), self._charge)
+            (told,) = self._charging.guarded(lambda: (look(stream, self._value(made) * times),), self._charge)
             self._failed = False
             return told
 
     def _read(self, sql: str, options: Mapping[str, Any]) -> tuple[Simple, PricedQuery]:
         """Return the count that a question asks for; no private data is read."""
-        made = self._desk.priced(sql, Stated(epsilon=self._payment.amount), **options)
-        self._desk.check(made)
+        made = self._charging.priced(sql, Price(epsilon=self._cost.amount), **options)
+        self._charging.check(made)
         return _counted(made), made
 
     def _start(self, measure: Simple) -> None:
@@ -134,8 +137,8 @@ class Watch:
         self._one = measure.bounding.unit
         self._most = measure.bounding.moved(measure.norms)[0]
         stream = self._stream_for(measure)
-        whole = replace(self._payment, amount=self._payment.amount + (self._answer_epsilon or 0))
-        self._charge = self._desk.charge(whole.guarantee, f"watch for {self._hits} hits", (repr(stream),))
+        whole = replace(self._cost, amount=self._cost.amount + (self._answer_epsilon or 0))
+        self._charge = self._charging.charge(whole.guarantee, f"watch for {self._hits} hits", (repr(stream),))
         self._stream = stream
 
     def _stream_for(self, measure: Simple) -> AboveThreshold:
@@ -144,7 +147,7 @@ class Watch:
         moved = measure.bounding.moved(measure.norms)[0]
         return AboveThreshold(
             threshold=math.ceil(self._threshold * measure.bounding.unit),
-            epsilon=self._payment.amount,
+            epsilon=self._cost.amount,
             sensitivity=Sensitivity(moved, norm=Norm.LINF, relation=relation),
             hits=self._hits,
             monotone=relation is Relation.ADD_REMOVE,
@@ -182,7 +185,7 @@ class Watch:
         return self._one // measure.bounding.unit
 
     def _value(self, made: PricedQuery) -> int:
-        sums = self._desk.engine.run(made.request())
+        sums = self._charging.engine.run(made.request())
         return sums.cells[0][0] if sums.cells[0] else 0
 
     def __reduce__(self) -> NoReturn:

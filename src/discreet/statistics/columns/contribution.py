@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, MissingParameter
+from discreet.frames import person_codes
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns.numbers import numbers
-from discreet.statistics.columns.units import person_codes
 
 WEIGHT_UNIT = 1 << 20
 
@@ -36,42 +35,44 @@ class Rows:
         return "Rows(...)"
 
 
-def stated_contribution(contribution: int | None) -> int | None:
-    """Return how many rows a person may count for, None where a row is a person."""
-    return None if contribution is None else whole(contribution, name="contribution")
+def bounded(rows: int | None, *, name: str = "rows") -> int | None:
+    """Return how many rows, or groups, of one person count at most, None where a row is a person."""
+    return None if rows is None else whole(rows, name=name)
 
 
-def paired(values: Any, unit: Any, contribution: int | None) -> Any:
+def paired(values: Any, unit: Any, rows: int | None) -> Any:
     """Return what a statistic is called with: the column alone, or with its units; both or neither must be given."""
-    if unit is None and contribution is None:
+    if unit is None and rows is None:
         return values
     if unit is None:
         raise MissingParameter(
-            "contribution= bounds the rows of a person, so unit= must say whose row each is", parameter="unit"
+            "unit= must say whose row each is where rows= or groups= is given; got none, write unit=", parameter="unit"
         )
-    if contribution is None:
+    if rows is None:
         raise MissingParameter(
-            "with unit= a person may have many rows: contribution= says for how many of them one counts at most",
-            parameter="contribution",
+            "rows= (for keys that are counted, groups=) must be given with unit=; got none, write how many rows of one "
+            "person count at most",
+            parameter="rows",
         )
     return Rows(values, unit)
 
 
-def split(value: Any, contribution: int | None) -> tuple[Any, Any]:
-    """Return values and units of what a statistic was called with; refuse units where no bound was stated."""
+def split(value: Any, rows: int | None) -> tuple[Any, Any]:
+    """Return values and units of what a statistic was called with; raise an error for units without a bound."""
     if isinstance(value, Rows):
-        if contribution is None:
+        if rows is None:
             raise ConflictingParameters(
-                "these rows name their persons: state contribution=, how many rows of a person count at most",
-                parameter="contribution",
+                "rows= (for keys that are counted, groups=) must be given for Rows(values, unit); got none, write how "
+                "many rows of one person count at most",
+                parameter="rows",
             )
         return value.values, value.unit
-    if contribution is not None:
+    if rows is not None:
         raise InputError("this statistic bounds the rows of a person: call it with Rows(values, unit)")
     return value, None
 
 
-def row_weights(unit: Any, kept: NDArray[np.bool_], contribution: int) -> NDArray[np.int64]:
+def row_weights(unit: Any, kept: NDArray[np.bool_], most: int) -> NDArray[np.int64]:
     """Return the weight of every row, 0 for those that are not kept or belong to nobody."""
     persons = person_codes(unit)
     if persons.size != kept.size:
@@ -81,11 +82,5 @@ def row_weights(unit: Any, kept: NDArray[np.bool_], contribution: int) -> NDArra
     if kept.any():
         own = persons[kept]
         rows = np.bincount(own)
-        weights[kept] = np.minimum(WEIGHT_UNIT, min(contribution, own.size) * WEIGHT_UNIT // np.maximum(rows, 1))[own]
+        weights[kept] = np.minimum(WEIGHT_UNIT, min(most, own.size) * WEIGHT_UNIT // np.maximum(rows, 1))[own]
     return weights
-
-
-def present(values: Any) -> NDArray[np.bool_]:
-    """Say which values of a column are not missing."""
-    array = numbers(values)
-    return ~np.isnan(array) if array.dtype.kind == "f" else np.ones(array.size, dtype=np.bool_)

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Unpack
 
-from discreet.laws.number import Number
-from discreet.privacy import Estimate, Relation
-from discreet.statistics.columns import bounded_keys, distinct_table, split, stated_contribution
-from discreet.statistics.pricing import NoisyVector, stated_price
-from discreet.statistics.statistic import Statistic, Tables, answered
+from discreet.privacy import Estimate
+from discreet.statistics.columns import bounded_keys, distinct_table, split
+from discreet.statistics.options import GroupOptions, named_after
+from discreet.statistics.pricing import NoisyVector, priced_noise
+from discreet.statistics.statistic import Statistic, Tables
 
 
 class CountDistinct(Statistic):
-    """The number of distinct keys of a column; missing keys are none.
+    """The number of distinct keys of a column; missing keys are not counted.
 
-    With `contribution=` a person brings the first so many distinct keys of their rows.
+    With `groups=` a person brings the first `groups` distinct keys of their rows.
 
-    Privacy. One person moves the number by at most 1, by at most `contribution` where they may bring several keys,
+    Privacy. One person moves the number by at most 1, by at most `groups` where they may bring several keys,
         under either relation.
         Proof: adding k keys to a set makes it larger by 0 to k. Changing a person's keys takes away 0 to k and then
         adds 0 to k, so the number moves by at most k either way.
@@ -25,28 +25,18 @@ class CountDistinct(Statistic):
     Figure. distinct-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.
 
+    >>> from discreet.privacy import Relation
     >>> abs(CountDistinct(relation=Relation.ADD_REMOVE, epsilon=1)(["a", "b", "a"]).value - 2) < 40
     True
     """
 
     mechanism: NoisyVector
 
-    def __init__(
-        self,
-        *,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
-        self.contribution = stated_contribution(contribution)
-        shift = self.contribution or 1
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
-            shift=shift,
+    def __init__(self, **options: Unpack[GroupOptions]) -> None:
+        super().__init__(**options)
+        self.mechanism = priced_noise(
+            self.price,
+            sensitivity=self.groups or 1,
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence),
             scalar=True,
@@ -54,10 +44,10 @@ class CountDistinct(Statistic):
 
     def measure(self, value: Any) -> int:
         """Return the exact number of distinct keys."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.groups)
         if unit is None:
             return len(distinct_table(values)[0])
-        return len(bounded_keys(values, unit, keys=self.contribution or 1)[0])
+        return len(bounded_keys(values, unit, keys=self.groups or 1)[0])
 
     def estimate(self, released: Any, *, rows: int | None) -> Estimate:
         """Return the noisy number with its interval."""
@@ -70,22 +60,13 @@ class CountDistinct(Statistic):
         return [([1, 2], [1, 2, 3])] if added else [([1, 2], [1, 1])]
 
 
-def count_distinct(
-    values: Any,
-    *,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.95,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Estimate:
+@named_after(CountDistinct)
+def count_distinct(values: Any, *, unit: Any = None, **options: Unpack[GroupOptions]) -> Estimate:
     """Return a private number of distinct keys of a column: see `CountDistinct`.
 
+    >>> from discreet.privacy import Relation
     >>> abs(count_distinct(list(range(500)) * 2, relation=Relation.ADD_REMOVE, epsilon=1).value - 500) < 40
     True
     """
-    answer: Estimate = answered(CountDistinct, locals())
+    answer: Estimate = CountDistinct(**options).answer(values, unit)
     return answer

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet._optional import optional
 from discreet.display import Table
 from discreet.errors import InputError
+from discreet.frames import Typed, key_form, to_pandas
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Target
-from discreet.statistics.columns import Typed, key_form
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
@@ -26,25 +25,20 @@ _SHOWN = 20
 class EstimateTable(Mapping[Any, Estimate]):
     """A mapping from keys to estimates, in the order in which they were asked for.
 
-    `labels`, `numbers`, `low` and `high` are the same as columns. The intervals hold one at a time, and `together` is
-    the half-width that holds for all of them at once (infinite where none is known). The guarantee covers the whole
-    table, not each line.
+    `labels`, `value`, `low` and `high` are the same as columns. The intervals hold one at a time, and
+    `half_width_together` is the half-width that holds for all of them at once (infinite where it is not known). The
+    guarantee covers the whole table, not each line.
     """
 
     labels: tuple[Any, ...]
-    numbers: NDArray[Any]
+    value: NDArray[Any]
     low: NDArray[np.float64]
     high: NDArray[np.float64]
-    together: float
+    half_width_together: float
     confidence: float
     guarantee: Guarantee
     method: str
-    loss: PrivacyLoss
-
-    @property
-    def cost(self) -> PrivacyLoss:
-        """The price of the whole table."""
-        return self.loss
+    cost: PrivacyLoss
 
     def __len__(self) -> int:
         return len(self.labels)
@@ -65,37 +59,35 @@ class EstimateTable(Mapping[Any, Estimate]):
         if place is None and key in self.labels:  # 1 finds 1.0, as everywhere in Python
             place = self.labels.index(key)
         if place is None:
-            raise KeyError("this key is not among those released; `.labels` lists them")
+            raise KeyError("the key must be one of those released; got another, write one of `.labels`")
         return Estimate(
-            self.numbers[place].item(),
+            self.value[place].item(),
             float(self.low[place]),
             float(self.high[place]),
             self.confidence,
             Target.TABLE,
             self.guarantee,
             self.method,
-            self.loss,
+            self.cost,
         )
 
     def to_pandas(self) -> Any:
         """Return a frame with the keys as its index and the columns value, low and high."""
-        pandas = optional("pandas", extra="frames", purpose="a pandas frame")
-        columns = {"value": self.numbers, "low": self.low, "high": self.high}
-        return pandas.DataFrame(columns, index=pandas.Index(list(self.labels), tupleize_cols=False))
+        return to_pandas({"value": self.value, "low": self.low, "high": self.high}, index=self.labels)
 
     def plot(self, *, title: str = "", x_label: str = "") -> Plot:
         """Draw the values with their intervals, at most the first twenty."""
         from discreet.display.plots import plot_interval
 
         shown = slice(0, _SHOWN)
-        middle = np.clip(self.numbers[shown].astype(np.float64), self.low[shown], self.high[shown])
+        middle = np.clip(self.value[shown].astype(np.float64), self.low[shown], self.high[shown])
         names = [str(key) for key in self.labels[shown]]
         return plot_interval(names, middle, self.low[shown], self.high[shown], title=title, x_label=x_label)
 
     def _table(self) -> Table:
         """Return the first lines for a reader."""
         rows = [
-            [str(key), self.numbers[place].item(), float(self.low[place]), float(self.high[place])]
+            [str(key), self.value[place].item(), float(self.low[place]), float(self.high[place])]
             for place, key in enumerate(self.labels[:_SHOWN])
         ]
         more = "" if len(self) <= _SHOWN else f", the first {_SHOWN} of {len(self)}"

@@ -4,46 +4,42 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import partial
 from itertools import repeat
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
+from discreet.frames import held_by_numpy, is_large, key_form
 from discreet.laws import TruncatedLaplace
 from discreet.laws.number import Number
 from discreet.mechanisms import KeyCounts, KeyNoise, ThresholdedHistogram
 from discreet.privacy import Relation
-from discreet.privacy.numbers import positive_price
 from discreet.statistics.columns import (
-    WEIGHT_UNIT,
     bounded_keys,
     distinct_table,
-    held_by_numpy,
-    is_large,
     key_codes,
-    key_form,
     row_weights,
     split,
-    stated_contribution,
 )
 from discreet.statistics.histograms.estimate_table import EstimateTable
-from discreet.statistics.pricing import NoisyVector, Price, stated_price
-from discreet.statistics.statistic import Statistic, Tables, answered
+from discreet.statistics.options import GroupOptions, NoiseOptions, TableOptions, named_after
+from discreet.statistics.pricing import NoisyVector, epsilon_of, priced_noise
+from discreet.statistics.statistic import Statistic, Tables
 
 _LARGE_KEYS = (
-    "a public key is a number of 2^53 or more in size, which a column of numpy or of a plain pandas type cannot hold "
-    "apart from others once a cell is empty: pass texts, a list, or a type that keeps integers, such as pandas' Int64"
+    "public keys must be below 2^53 in size in a column of numpy or of a plain pandas type; got a larger one, write "
+    "texts, a list, or a type that keeps integers, such as pandas' Int64: once a cell is empty, large integers are "
+    "rounded to the same float"
 )
 
 
 class Histogram(Statistic):
-    """The number of rows with each key of a public list; rows with other keys, or none, count for nothing.
+    """The number of rows with each key of a public list; rows with other keys, or with a missing key, are not counted.
 
     Every key of the list is answered, held or not. Keys are compared as Python compares them: 1 and 1.0 are the same.
-    Numbers of 2^53 and more are no keys of a numpy or plain pandas column, see `columns.numbers`, and are refused.
+    Keys of 2^53 and more raise InputError for a numpy or plain pandas column: see `frames.numeric`.
 
     Privacy. Under add/remove one row moves one count by 1: L1 and L2 distance 1, whatever the number of keys. Under
         change-one it may move two: L1 distance 2, L2 the root of 2. Persons with several rows, weighing c together: c
@@ -51,8 +47,8 @@ class Histogram(Statistic):
         Proof: a row is in one cell or in none. A person adds a vector of weights at or above 0 that total at most c, so
         at most c in L1 and in L2; the difference of two such vectors is at most 2 c in L1, and its squared L2 norm is
         at most the sum of theirs, 2 c^2, since the product of weights is not negative.
-    Accuracy. Each interval is the exact quantile of the noise for one count; `together` is the half-width that all
-        counts keep at once.
+    Accuracy. Each interval is the exact quantile of the noise for one count; `half_width_together` is the half-width
+        that all counts keep at once.
     Cost. One pass; one draw a key.
     Figure. histogram-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.
@@ -64,36 +60,24 @@ class Histogram(Statistic):
 
     mechanism: NoisyVector
 
-    def __init__(
-        self,
-        *,
-        keys: Any,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
+    def __init__(self, *, keys: Any, **options: Unpack[NoiseOptions]) -> None:
+        super().__init__(**options)
         self.keys = _public_list(keys)
         self._places = {key_form(key): place for place, key in enumerate(self.keys)}
         self._large = any(is_large(key) for key in self.keys)
-        self.contribution = stated_contribution(contribution)
-        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
-        shift = self._unit * (self.contribution or 1)
+        sensitivity = self._unit * (self.rows or 1)
         moved = 1 if self.relation is Relation.ADD_REMOVE else 2
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
-            shift=moved * shift,
-            squared=moved * shift * shift,
+        self.mechanism = priced_noise(
+            self.price,
+            sensitivity=moved * sensitivity,
+            squared=moved * sensitivity * sensitivity,
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence) / self._unit,
         )
 
     def measure(self, value: Any) -> NDArray[np.int64]:
         """Return the exact counts, in units of a row's smallest weight."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         if self._large and held_by_numpy(values):
             raise InputError(_LARGE_KEYS)
         codes, named = key_codes(values)
@@ -102,7 +86,7 @@ class Histogram(Statistic):
         kept = places >= 0
         if unit is None:
             return np.bincount(places[kept], minlength=len(self.keys)).astype(np.int64)
-        weights = row_weights(unit, kept, self.contribution or 1)
+        weights = row_weights(unit, kept, self.rows or 1)
         counts = np.zeros(len(self.keys), dtype=np.int64)
         np.add.at(counts, places[kept], weights[kept])
         return counts
@@ -128,9 +112,12 @@ class Histogram(Statistic):
 
 
 def _public_list(keys: Any) -> tuple[Any, ...]:
-    """Return the public keys; refuse duplicates and what cannot be looked up."""
+    """Return the public keys; raise ParameterError for duplicates and for keys that cannot be looked up."""
     if isinstance(keys, str | bytes) or not hasattr(keys, "__iter__"):
-        raise ParameterError("keys is a list of the public keys, or None to find them privately", parameter="keys")
+        raise ParameterError(
+            "keys must be a list of the public keys; got another type, write keys=[...], or keys=None to find them",
+            parameter="keys",
+        )
     listed = tuple(keys.tolist() if isinstance(keys, np.ndarray) and keys.dtype.kind not in "mM" else keys)
     try:
         forms = [key_form(key) for key in listed]
@@ -138,31 +125,33 @@ def _public_list(keys: Any) -> tuple[Any, ...]:
         forms = [None]
     if None in forms:
         raise ParameterError(
-            "public keys are texts, numbers, truth values, dates, or tuples of them, and none is missing",
+            "keys must be texts, numbers, truth values, dates, or tuples of them; got another type or a missing key, "
+            "write only keys of these types",
             parameter="keys",
         )
     if len(set(forms)) != len(listed) or not listed:
-        raise ParameterError("keys lists every public key once, and at least one", parameter="keys")
+        raise ParameterError(
+            "keys must list every public key once; got an empty list or a key twice, write each key once",
+            parameter="keys",
+        )
     return listed
 
 
+@named_after(Histogram)
 def histogram(
     values: Any,
     *,
     keys: Any = ...,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.95,
     unit: Any = None,
-    contribution: int | None = None,
+    rows: int | None = None,
+    groups: int | None = None,
+    **options: Unpack[TableOptions],
 ) -> EstimateTable:
     """Return private counts of the public `keys` (see `Histogram`), or with keys=None of those found privately.
 
     Keys that are not public must not be listed: `keys=None` names only keys that enough people hold, and needs a
-    `delta=` (see `DiscoveredHistogram`).
+    `delta=` (see `DiscoveredHistogram`). Of a person with several rows, `rows=` of them count for public keys, and
+    `groups=` different keys for private ones.
 
     >>> towns = ["Ahn"] * 500 + ["Bree"] * 300 + ["Zell"]
     >>> found = histogram(towns, keys=None, relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-9)
@@ -171,12 +160,18 @@ def histogram(
     """
     if keys is ...:
         raise ParameterError(
-            "keys= lists the public keys; where the keys themselves are private write keys=None and a delta=",
+            "keys= must be given; got none, write the list of public keys, or keys=None and delta= where the keys are "
+            "private",
             parameter="keys",
         )
-    stated = locals().copy()
-    kind = DiscoveredHistogram if stated.pop("keys") is None else partial(Histogram, keys=keys)
-    answer: EstimateTable = answered(kind, stated)
+    wrong = "rows" if keys is None else "groups"
+    if (rows if keys is None else groups) is not None:
+        other = "groups= with keys=None" if keys is None else "rows= with public keys"
+        raise ConflictingParameters(f"{wrong}= must be left out here; got {wrong}=, write {other}", parameter=wrong)
+    counts = (
+        DiscoveredHistogram(groups=groups, **options) if keys is None else Histogram(keys=keys, rows=rows, **options)
+    )
+    answer: EstimateTable = counts.answer(values, unit)
     return answer
 
 
@@ -186,10 +181,10 @@ _MANY_KEYS = 3  # below that Gaussian noise never has the lowest threshold
 class DiscoveredHistogram(Statistic):
     """The keys of a column that enough people hold, with noisy numbers of people.
 
-    A person holds one key, that of the row; with `contribution=` the first so many distinct keys of their rows, and
-    counts once for each.
+    A person holds one key, that of the row; with `groups=` the first `groups` distinct keys of their rows, and counts
+    once for each.
 
-    Privacy. As `ThresholdedHistogram`, for counts to which a person adds 1 for each of at most `contribution` keys.
+    Privacy. As `ThresholdedHistogram`, for counts to which a person adds 1 for each of at most `groups` keys.
         Proof: a row is one key of one person; `bounded_keys` keeps at most that many a person and looks at nobody
         else's rows.
     Accuracy. With the confidence asked for, a key fixed beforehand is not named, or named with a count within the
@@ -203,31 +198,28 @@ class DiscoveredHistogram(Statistic):
     """
 
     mechanism: ThresholdedHistogram
+    delta_with = ("epsilon", "rho", "error")
 
-    def __init__(
-        self,
-        *,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        noise: KeyNoise | None = None,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
-        self.contribution = stated_contribution(contribution)
-        price = stated_price(epsilon=epsilon, rho=rho, error=error)
+    def __init__(self, *, noise: KeyNoise | None = None, **options: Unpack[GroupOptions]) -> None:
+        super().__init__(**options)
+        price = self.price
         if price.rho is not None:
-            self.mechanism = self._made(noise, rho=rho, delta=delta)
+            self.mechanism = self._made(noise, rho=price.rho, delta=price.delta)
             return
-        amount = price.epsilon if price.error is None else self._cheapest(price, noise, delta)
-        self.mechanism = self._made(noise, thorough=price.error is None, epsilon=amount, delta=delta)
+        if price.error is not None and price.delta is None:
+            raise MissingParameter(
+                "delta= must be given to name private keys; got none, write delta= beside error=", parameter="delta"
+            )
+
+        def width(epsilon: Fraction) -> float:
+            return float(self._made(noise, thorough=False, epsilon=epsilon, delta=price.delta).error(self.confidence))
+
+        thorough = price.error is None
+        self.mechanism = self._made(noise, thorough=thorough, epsilon=epsilon_of(price, width), delta=price.delta)
 
     def _made(self, noise: KeyNoise | None, *, thorough: bool = True, **price: Number | None) -> ThresholdedHistogram:
         """Return the mechanism; where the noise was not stated, the one that names keys from the lowest count on."""
-        keys = self.contribution or 1
+        keys = self.groups or 1
         if noise is None and "rho" not in price:
             choices = [KeyNoise.TRUNCATED_GEOMETRIC, KeyNoise.LAPLACE]
             if keys >= _MANY_KEYS and thorough:
@@ -236,17 +228,6 @@ class DiscoveredHistogram(Statistic):
             return min(made, key=lambda mechanism: mechanism.threshold)
         return ThresholdedHistogram(keys=keys, relation=self.relation, noise=noise, **price)
 
-    def _cheapest(self, price: Price, noise: KeyNoise | None, delta: Number | None) -> Fraction:
-        """Return the least epsilon with which a count is within the error asked for."""
-        if delta is None:
-            raise MissingParameter("naming private keys costs a delta: state delta= beside error=", parameter="delta")
-        positive_price(delta, name="delta")
-        return price.cheapest(
-            lambda epsilon: float(
-                self._made(noise, thorough=False, epsilon=epsilon, delta=delta).error(self.confidence)
-            )
-        )
-
     @property
     def threshold(self) -> int:
         """The least noisy count with which a key is named."""
@@ -254,17 +235,17 @@ class DiscoveredHistogram(Statistic):
 
     def measure(self, value: Any) -> tuple[Any, Any]:
         """Return the keys that somebody holds, and by how many people each is held."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.groups)
         if unit is None:
             return distinct_table(values)
-        return bounded_keys(values, unit, keys=self.contribution or 1)
+        return bounded_keys(values, unit, keys=self.groups or 1)
 
     def outcome(self, value: Any) -> Any:
         """Run once, written as `law` does, for audits on made-up tables."""
         return self.mechanism.outcome(self.measure(value))
 
     def estimate(self, released: KeyCounts, *, rows: int | None) -> EstimateTable:  # noqa: ARG002
-        """Return the noisy counts with their intervals; nobody would have been named below 1."""
+        """Return the noisy counts with their intervals; no key is named with a count below 1."""
         width = self.mechanism.error(self.confidence)
         # which keys were named depends on the noise: only noise that has an end bounds them all together
         noise = self.mechanism.noise

@@ -9,7 +9,7 @@ import dataclasses
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ from discreet.laws.number import Number
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, PureDP, Relation, Target
 from discreet.statistics.columns import Missing
 from discreet.statistics.moments.gram import STEPS, moment_weights, stated_fill, stated_region, table_columns
-from discreet.statistics.pricing import NoisyVector, combination_quantile, stated_people, stated_price
+from discreet.statistics.options import CovarianceOptions, TableOptions, named_after
+from discreet.statistics.pricing import NoisyVector, combination_quantile, expected_rows, priced_noise
 from discreet.statistics.statistic import Statistic, Tables
 
 
@@ -50,7 +51,7 @@ class Covariance(Statistic):
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 2.0]] * 5000)
     >>> moments = Covariance(bounds=[(0, 4), (0, 4)], relation=Relation.ADD_REMOVE, rho=1)(rows)
-    >>> bool(np.abs(moments.matrix - [[1, 0], [0, 0]]).max() < 0.05)
+    >>> bool(np.abs(moments.value - [[1, 0], [0, 0]]).max() < 0.05)
     True
     """
 
@@ -62,27 +63,23 @@ class Covariance(Statistic):
         center: Sequence[Number] | None = None,
         radius: Number | None = None,
         bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        people: int | None = None,
-        confidence: float = 0.95,
+        rows_expected: int | None = None,
         missing: Missing | Number | Sequence[Number] = Missing.LEAVE_OUT,
         steps: int = STEPS,
+        **options: Unpack[TableOptions],
     ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
+        super().__init__(**options)
         self.region = stated_region(center, radius, bounds, steps)
         self._fill = stated_fill(missing, self.region)
-        self._people = stated_people(people, error, of="second moment")
-        price = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error)
+        self._rows_expected = expected_rows(rows_expected, self.price, of="second moment")
+        price = self.price
         gaussian = price.rho is not None or price.delta is not None
         self._weights = moment_weights(
             self.region, self.relation, gaussian=gaussian, size_is_public=self.size_is_public
         )
-        self.mechanism = price.noise(
-            shift=self._weights.shift * steps**2,
+        self.mechanism = priced_noise(
+            price,
+            sensitivity=self._weights.sensitivity * steps**2,
             squared=self._weights.squared * steps**4,
             relation=self.relation,
             width=self._predicted,
@@ -101,7 +98,7 @@ class Covariance(Statistic):
         """Return the exact weighted sums: the entries on and above the diagonal, row by row, and what is left."""
         gram = self.region.gram(table_columns(value, self.region.dimension), self._fill)
         if self.size_is_public and not gram.present:
-            raise InputError("under change-one second moments need at least one row")
+            raise InputError("a table must have at least one row under change-one; got none, write another table")
         sums = gram.products[np.triu_indices(self.region.dimension)] * self._counts
         if self.size_is_public:
             return np.asarray(sums)
@@ -143,7 +140,7 @@ class Covariance(Statistic):
     def wire(self, value: Any) -> Any:
         """Run once and return the arrays of the estimate by name: the form in which they leave."""
         result = self(value)
-        return {"matrix": result.matrix, "low": result.low, "high": result.high, "count": result.count}
+        return {"value": result.value, "low": result.low, "high": result.high, "count": result.count}
 
     def _moments(self, sums: NDArray[np.float64], size: float, lost: float, side: int) -> NDArray[np.float64]:
         """Return sums over the number of rows, which is `lost` more or less on the two sides; cut to the region."""
@@ -183,8 +180,8 @@ class Covariance(Statistic):
         return _chernoff_reach([size * float(noise.scale) for size in sizes], rest) + math.fsum(sizes)
 
     def _predicted(self, noisy: NoisyVector) -> float:
-        """Return the half-width of the widest entry for a table of `people` rows, whatever is in it."""
-        rows, rest = float(self._people or 1), 1.0 - self.confidence
+        """Return the half-width of the widest entry for a table of `rows_expected` rows, whatever is in it."""
+        rows, rest = float(self._rows_expected or 1), 1.0 - self.confidence
         counts = self._counts.astype(np.float64)
         largest = max(self.region.halves) ** 2
         unit = largest / float(self.region.steps) ** 2 / float(counts.min())
@@ -225,31 +222,16 @@ def _chernoff_reach(scales: list[float], rest: float) -> float:
     )
 
 
-def covariance(
-    table: Any,
-    *,
-    center: Sequence[Number] | None = None,
-    radius: Number | None = None,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    people: int | None = None,
-    confidence: float = 0.95,
-    missing: Missing | Number | Sequence[Number] = Missing.LEAVE_OUT,
-) -> MatrixEstimate:
+@named_after(Covariance)
+def covariance(table: Any, **options: Unpack[CovarianceOptions]) -> MatrixEstimate:
     """Return private second moments about a public center: see `Covariance`.
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 2.0]] * 5000)
     >>> answer = covariance(rows, center=[2, 2], radius=2, relation=Relation.ADD_REMOVE, epsilon=1)
-    >>> abs(answer.count - 10_000) < 200, bool(abs(answer.matrix[0, 0] - 1) < 0.1)
+    >>> abs(answer.count - 10_000) < 200, bool(abs(answer.value[0, 0] - 1) < 0.1)
     (True, True)
     """
-    stated = locals().copy()
-    rows = stated.pop("table")
-    answer: MatrixEstimate = Covariance(**stated)(rows)
+    answer: MatrixEstimate = Covariance(**options)(table)
     return answer
 
 
@@ -270,22 +252,27 @@ class MatrixEstimate:
     1  1.00 [0.50, 1.50]
     """
 
-    matrix: Floats
+    value: Floats
     low: Floats
     high: Floats
     count: float
     confidence: float
     guarantee: Guarantee
     method: str
-    loss: PrivacyLoss | None = field(default=None)
+    cost: PrivacyLoss = field(default=None)  # type: ignore[assignment]  # unless given, that of the guarantee
 
     def __post_init__(self) -> None:
-        for name in ("matrix", "low", "high"):
+        if self.cost is None:
+            object.__setattr__(self, "cost", self.guarantee.loss)
+        for name in ("value", "low", "high"):
             array = np.array(getattr(self, name), dtype=np.float64)
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        if not self.matrix.ndim == 2 or not self.matrix.shape == self.low.shape == self.high.shape:
-            raise ParameterError("matrix, low and high are square arrays of one shape", parameter="matrix")
+        if not self.value.ndim == 2 or not self.value.shape == self.low.shape == self.high.shape:
+            raise ParameterError(
+                "value, low and high must be square arrays of one shape; got other shapes, write matrices",
+                parameter="value",
+            )
 
     @property
     def half_width(self) -> Floats:
@@ -293,31 +280,26 @@ class MatrixEstimate:
         widths: Floats = (self.high - self.low) / 2
         return widths
 
-    @property
-    def cost(self) -> PrivacyLoss:
-        """The price of the release."""
-        return self.guarantee.loss if self.loss is None else self.loss
-
     def nearest_psd(self) -> MatrixEstimate:
         """Return the nearest matrix without negative eigenvalues, at no further price; the intervals stay.
 
         >>> from discreet.privacy import PureDP
-        >>> MatrixEstimate([[-1.0]], [[0.0]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile").nearest_psd().matrix
+        >>> MatrixEstimate([[-1.0]], [[0.0]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile").nearest_psd().value
         array([[0.]])
         """
-        values, vectors = np.linalg.eigh(self.matrix)
+        values, vectors = np.linalg.eigh(self.value)
         projected = (vectors * np.maximum(values, 0.0)) @ vectors.T
-        return dataclasses.replace(self, matrix=(projected + projected.T) / 2)
+        return dataclasses.replace(self, value=(projected + projected.T) / 2)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.matrix, dtype=dtype, copy=True if copy is None else copy)
+        return np.array(self.value, dtype=dtype, copy=True if copy is None else copy)
 
     def _table(self) -> Table:
         """Return the entries with their intervals."""
-        names = [str(place + 1) for place in range(len(self.matrix))]
+        names = [str(place + 1) for place in range(len(self.value))]
         cells = [
             [name, *(self._cell(*entry) for entry in zip(*rows, strict=True))]
-            for name, *rows in zip(names, self.matrix, self.low, self.high, strict=True)
+            for name, *rows in zip(names, self.value, self.low, self.high, strict=True)
         ]
         return Table(
             ["", *names], cells, f"all intervals together {100 * self.confidence:.6g} %, about {self.count:.6g} rows"
@@ -332,7 +314,7 @@ class MatrixEstimate:
         return str(self._table())
 
     def __repr__(self) -> str:
-        rows, columns = self.matrix.shape
+        rows, columns = self.value.shape
         return f"MatrixEstimate({rows} x {columns}, {self.guarantee!r})"
 
     def _repr_html_(self) -> str:

@@ -49,10 +49,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
+from discreet.frames import Frame, frame_library, numbers
 from discreet.laws.number import Number, positive_rational, rational_or_none, round_up
 from discreet.privacy import Relation
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import Missing, frame_library, numbers, replacement, stated_bounds
+from discreet.statistics.columns import Missing, replacement, stated_bounds
 
 STEPS = 1 << 38
 MOST_COLUMNS = 1 << 10
@@ -134,38 +135,30 @@ def _whole(values: Floats) -> NDArray[np.object_]:
 def table_columns(table: Any, count: int) -> list[NDArray[Any]]:
     """Return the columns of a matrix, a frame, an Arrow table, or a list of arrays or frame columns.
 
-    Lists within a list could be rows or columns, and are refused.
+    Lists within a list could be rows or columns, and raise InputError.
 
     >>> [column.tolist() for column in table_columns(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)]
     [[1.0, 3.0], [2.0, 4.0]]
     """
     columns = [numbers(column) for column in _split(table)]
     if len(columns) != count:
-        raise InputError("a table has as many columns as the center or the bounds say")
+        raise InputError("a table must have as many columns as the center or the bounds; got another number")
     if len({column.size for column in columns}) > 1:
-        raise InputError("all columns of a table have the same length")
+        raise InputError("all columns of a table must have the same length; got different lengths")
     return columns
 
 
 def _split(table: Any) -> list[Any]:
     """Return the columns of whatever holds a table, as they are."""
-    library = frame_library(table)
-    if isinstance(table, np.ndarray) and table.ndim == 2:
-        return [table[:, place] for place in range(table.shape[1])]
-    if library == "pandas" and getattr(table, "ndim", 1) == 2:
-        return [table.iloc[:, place] for place in range(table.shape[1])]
-    if library == "polars" and hasattr(table, "get_columns"):
-        return list(table.get_columns())
-    if library == "pyarrow" and hasattr(table, "columns"):
-        return list(table.columns)
-    if library is None and isinstance(table, list | tuple):
-        if all(isinstance(column, np.ndarray) or frame_library(column) is not None for column in table):
-            return list(table)
-        raise InputError(
-            "a list must hold arrays or frame columns, one a column, because lists within a list could be rows too. "
-            "For rows write np.array(rows, dtype=float), for columns [np.array(column, dtype=float), ...]"
-        )
-    raise InputError("a table is a matrix with a row a person, a frame, an Arrow table, or a list of arrays")
+    if not isinstance(table, list | tuple):
+        frame = Frame.read(table)
+        return [frame.at(place) for place in range(len(frame.names))]
+    if all(isinstance(column, np.ndarray) or frame_library(column) is not None for column in table):
+        return list(table)
+    raise InputError(
+        "a list must hold arrays or frame columns, one a column; got lists, which could be rows too, write "
+        "np.array(rows, dtype=float) for rows or [np.array(column, dtype=float), ...] for columns"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +168,7 @@ class MomentWeights:
     diagonal: int
     other: int
     left: int
-    shift: int
+    sensitivity: int
     squared: int
 
 
@@ -186,20 +179,22 @@ def moment_weights(region: Region, relation: Relation, *, gaussian: bool, size_i
     columns = region.dimension
     twice = 1 if relation is Relation.ADD_REMOVE else 2
     if not gaussian:
-        shift = twice * (columns + 1) * region.reach
-        return MomentWeights(2, 2, columns + 1, shift, shift**2)
-    shift = twice * 12 * columns * (columns + 1)
+        sensitivity = twice * (columns + 1) * region.reach
+        return MomentWeights(2, 2, columns + 1, sensitivity, sensitivity**2)
+    sensitivity = twice * 12 * columns * (columns + 1)
     if region.ball:
-        return MomentWeights(5, 7, 5, shift, twice * 25)
-    return MomentWeights(10, 10, 7, shift, twice * 50 * columns * (columns + 1))
+        return MomentWeights(5, 7, 5, sensitivity, twice * 25)
+    return MomentWeights(10, 10, 7, sensitivity, twice * 50 * columns * (columns + 1))
 
 
 def _entries_alone(region: Region, *, gaussian: bool) -> MomentWeights:
     """Return the weights under change-one with a public number of rows."""
     columns = region.dimension
     if gaussian:
-        shift = 7 * columns * (columns + 1)
-        return MomentWeights(5, 7, 0, shift, 50) if region.ball else MomentWeights(1, 1, 0, shift, columns**2)
+        sensitivity = 7 * columns * (columns + 1)
+        return (
+            MomentWeights(5, 7, 0, sensitivity, 50) if region.ball else MomentWeights(1, 1, 0, sensitivity, columns**2)
+        )
     # in units of 1/64, rounded up
     within = math.isqrt(2048 * columns * (columns + 3) - 1) + 1 if region.ball else 32 * columns * (columns + 1)
     return MomentWeights(64, 64, 0, within, within**2)
@@ -213,13 +208,16 @@ def stated_region(center: Sequence[Number] | None, radius: Number | None, bounds
     """Return the box or the ball that was asked for; neither is ever taken from the data."""
     steps = whole(steps, name="steps")
     if steps > STEPS:
-        raise ParameterError("steps= is at most 2^38", parameter="steps")
+        raise ParameterError("steps must be at most 2^38; got more, write fewer", parameter="steps")
     if bounds is not None and (center is not None or radius is not None):
-        raise ConflictingParameters("give bounds=, or center= with radius=, not both", parameter="bounds")
+        raise ConflictingParameters(
+            "the region must be given once; got bounds= and center= or radius=, write bounds=, or center= with radius=",
+            parameter="bounds",
+        )
     if bounds is None and (center is None or radius is None):
         raise MissingParameter(
-            "say where rows are clipped: bounds=[(low, high), ...] with a pair a column, or center=[...] with radius=. "
-            "It is public and never taken from the data",
+            "the region to clip rows to must be given, and public; got none, write bounds=[(low, high), ...] with a "
+            "pair a column, or center=[...] with radius=",
             parameter="bounds",
         )
     return _box(bounds, steps) if bounds is not None else _ball(center, radius, steps)
@@ -242,7 +240,9 @@ def _ball(center: Any, radius: Any, steps: int) -> Region:
     """Return the ball about a center; on a line that is a box."""
     places = [rational_or_none(place) for place in _listed(center, "center")]
     if any(place is None for place in places):
-        raise ParameterError("center is a list of finite numbers, one a column", parameter="center")
+        raise ParameterError(
+            "center must be a list of finite numbers, one a column; got another, write center=[...]", parameter="center"
+        )
     size = _upward(positive_rational(radius, name="radius"), "radius")
     exact = [place or Fraction(0) for place in places]
     centers = tuple(_float(place, "center") for place in exact)
@@ -260,7 +260,8 @@ def _check_floats(center: Fraction, used: float, half: float, steps: int, name: 
     skipped = largest >= _WHOLE and math.ulp(largest) > half / steps
     if skipped or abs(Fraction(used) - center) > Fraction(half) * _OFF_CENTER:
         raise ParameterError(
-            f"near {name}= floats are too far apart: subtract a public offset from the column and from {name}= first",
+            f"{name} must be near 0 for floats to be close enough to each other; got a distant one, write it and the "
+            "column with a public offset subtracted",
             parameter=name,
         )
 
@@ -269,19 +270,24 @@ def _listed(values: Any, name: str) -> list[Any]:
     """Return a list with an entry a column."""
     entries = list(values) if isinstance(values, list | tuple | np.ndarray) else []
     if not 1 <= len(entries) <= MOST_COLUMNS:
-        raise ParameterError(f"{name} is a list with an entry a column, at most {MOST_COLUMNS}", parameter=name)
+        raise ParameterError(
+            f"{name} must be a list with one entry a column, at most {MOST_COLUMNS}; got another, write {name}=[...]",
+            parameter=name,
+        )
     return entries
 
 
 def _float(value: Fraction, name: str) -> float:
-    """Return the nearest float, refused beyond what products of floats hold."""
+    """Return the nearest float; raise ParameterError where products of floats would overflow or underflow."""
     if not abs(value) <= 10**150 or (value and abs(value) < Fraction(1, 10**150)):
-        raise ParameterError(f"{name} lies between 1e-150 and 1e150 in size", parameter=name)
+        raise ParameterError(
+            f"{name} must be between 1e-150 and 1e150 in size; got another, write it in another unit", parameter=name
+        )
     return float(value)
 
 
 def _upward(value: Fraction, name: str) -> float:
-    """Return the least float that is at least a size, refused as `_float` does."""
+    """Return the least float that is at least a size; raise ParameterError as `_float` does."""
     _float(value, name)
     return round_up(value)
 
@@ -293,15 +299,15 @@ def stated_fill(missing: Any, region: Region) -> tuple[float, ...] | None:
     listed = list(missing) if isinstance(missing, list | tuple | np.ndarray) else [missing] * region.dimension
     if len(listed) != region.dimension or any(isinstance(one, Missing) for one in listed):
         raise ParameterError(
-            "missing= has a number a column, or one for all; Missing.LEAVE_OUT stands alone, for whole rows",
+            "missing must be Missing.LEAVE_OUT, a number, or one number a column; got another, write one of these",
             parameter="missing",
         )
     fills = [replacement(one) or Fraction(0) for one in listed]
     for fill, center, half in zip(fills, region.center, region.halves, strict=True):
         if abs(fill - Fraction(center)) > Fraction(half):
             raise ParameterError(
-                "what replaces missing values must lie within the bounds of its column, or within the radius of its "
-                "center; for different columns give a list",
+                "missing must be within the bounds of its column, or within the radius of its center; got a number "
+                "outside, write one inside, or a list with one number a column",
                 parameter="missing",
             )
     return tuple(_float(fill, "missing") for fill in fills)

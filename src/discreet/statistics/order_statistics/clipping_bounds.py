@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
+from discreet.frames import numbers
 from discreet.laws import AboveThresholdLaw, Law, Product
 from discreet.laws.number import Number, positive_rational
 from discreet.mechanisms import AboveThreshold, Mechanism
 from discreet.mechanisms.mechanism import PurelyPrivate
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, PureDP, Relation, Sensitivity, compose
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import WEIGHT_UNIT, numbers, row_weights, split, stated_contribution
-from discreet.statistics.pricing import stated_price, stated_relation
+from discreet.statistics.columns import WEIGHT_UNIT, bounded, row_weights, split
+from discreet.statistics.options import ClippingOptions, CommonOptions, named_after
+from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks import exact_level, guarantee
-from discreet.statistics.statistic import Statistic, Tables, answered
+from discreet.statistics.statistic import Statistic, Tables
 
 _MOST = 1 << 16
 
@@ -29,13 +31,8 @@ class Bounds(tuple[float, float]):
     """Bounds (low, high) that were found privately, ready to be passed on as `bounds=`, with their price."""
 
     guarantee: Guarantee
-    loss: PrivacyLoss
+    cost: PrivacyLoss
     rank_error: float
-
-    @property
-    def cost(self) -> PrivacyLoss:
-        """The price of the release."""
-        return self.loss
 
     @property
     def low(self) -> float:
@@ -108,34 +105,32 @@ class ClippingBounds(Statistic):
 
     mechanism: UnboundedQuantile | Scans
 
+    accepts = ("epsilon",)
+
     def __init__(
         self,
         *,
         level: Number,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        confidence: float = 0.95,
         symmetric: bool = False,
         center: Number = 0,
         smallest: Number = Fraction(1, 1 << 20),
         largest: Number = 1 << 50,
         per_doubling: int = 4,
-        contribution: int | None = None,
+        **options: Unpack[CommonOptions],
     ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
+        super().__init__(**options)
         self.level = exact_level(level)
-        self.contribution = stated_contribution(contribution)
         self.symmetric = bool(symmetric)
         self._center = float(center)
         self.thresholds = self._grid(smallest, largest, whole(per_doubling, name="per_doubling"))
-        asked = stated_price(epsilon=epsilon).epsilon or Fraction(0)
+        asked = self.price.epsilon or Fraction(0)
         sides = 1 if self.symmetric else 2
         each = UnboundedQuantile(
             level=self.level if self.symmetric else (1 + self.level) / 2,
             epsilon=asked / sides,
             relation=self.relation,
             thresholds=self.thresholds.size,
-            contribution=self.contribution,
+            rows=self.rows,
         )
         self._scan = each
         self.mechanism = each if self.symmetric else Scans([each] * sides, asked)
@@ -144,19 +139,24 @@ class ClippingBounds(Statistic):
         """Return the thresholds in increasing order."""
         low, high = positive_rational(smallest, name="smallest"), positive_rational(largest, name="largest")
         if not low < high:
-            raise ParameterError("smallest must be below largest", parameter="smallest")
+            raise ParameterError(
+                "smallest must be below largest; got the reverse, write a smaller one", parameter="smallest"
+            )
         sizes = magnitudes(low, high, per_doubling=per_doubling)
         if sizes.size > _MOST:
-            raise ParameterError("at most 65536 thresholds: state fewer per_doubling=", parameter="per_doubling")
+            raise ParameterError(
+                "there must be at most 65536 thresholds; got more, write a smaller per_doubling=",
+                parameter="per_doubling",
+            )
         zero = np.zeros(1)
         return np.concatenate([zero, sizes]) if self.symmetric else np.concatenate([-sizes[::-1], zero, sizes])
 
     def measure(self, value: Any) -> list[Number] | list[list[Number]]:
         """Return for the scan, or for each, the rows at or below every threshold, and all rows; private."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         column = numbers(values).astype(np.float64)
         present = ~np.isnan(column)
-        weights = None if unit is None else row_weights(unit, present, self.contribution or 1)[present]
+        weights = None if unit is None else row_weights(unit, present, self.rows or 1)[present]
         with np.errstate(all="ignore"):  # what overflows is infinite, beyond every threshold
             shifted = column[present] - self._center
         if self.symmetric:
@@ -183,7 +183,7 @@ class ClippingBounds(Statistic):
         if low >= high:  # noise alone: the two scans passed each other
             low, high = min(low, high, -float(self._least)), max(low, high, float(self._least))
         bounds = Bounds((low + self._center, high + self._center))
-        bounds.guarantee, bounds.loss, bounds.rank_error = self.guarantee, self.loss, self.rank_error
+        bounds.guarantee, bounds.cost, bounds.rank_error = self.guarantee, self.loss, self.rank_error
         return bounds
 
     def wire(self, value: Any) -> dict[str, float]:
@@ -207,26 +207,14 @@ class ClippingBounds(Statistic):
         return [([1.0, -1.0], [1.0, -1.0, 8.0]), ([], [1.0])] if added else [([1.0, -1.0], [1.0, 8.0])]
 
 
-def clipping_bounds(
-    values: Any,
-    level: Number,
-    *,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    confidence: float = 0.95,
-    symmetric: bool = False,
-    center: Number = 0,
-    smallest: Number = Fraction(1, 1 << 20),
-    largest: Number = 1 << 50,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Bounds:
+@named_after(ClippingBounds)
+def clipping_bounds(values: Any, level: Number, *, unit: Any = None, **options: Unpack[ClippingOptions]) -> Bounds:
     """Return bounds for a column of numbers of unknown range, to be passed on as `bounds=`: see `ClippingBounds`.
 
     >>> clipping_bounds([3.0] * 1000, 0.9, relation=Relation.ADD_REMOVE, epsilon=1, symmetric=True)
     (-3.0, 3.0)
     """
-    answer: Bounds = answered(ClippingBounds, locals())
+    answer: Bounds = ClippingBounds(level=level, **options).answer(values, unit)
     return answer
 
 
@@ -261,17 +249,17 @@ class UnboundedQuantile(PurelyPrivate):
         epsilon: Number,
         relation: Relation,
         thresholds: int,
-        contribution: int | None = None,
+        rows: int | None = None,
     ) -> None:
         self.level = exact_level(level)
         self.relation = stated_relation(relation)
         self.thresholds = whole(thresholds, name="thresholds")
-        self.contribution = stated_contribution(contribution)
+        self.rows = bounded(rows)
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
         self.stream = AboveThreshold(
             threshold=0,
             epsilon=epsilon,
-            sensitivity=Sensitivity(one * (self.contribution or 1), norm=Norm.LINF, relation=self.relation),
+            sensitivity=Sensitivity(one * (self.rows or 1), norm=Norm.LINF, relation=self.relation),
             grid=_GRID,
         )
 
@@ -281,7 +269,7 @@ class UnboundedQuantile(PurelyPrivate):
         return Fraction(self.stream.guarantee.epsilon)
 
     def __call__(self, value: Sequence[Number]) -> tuple[int, ...]:
-        """Return the place of the reported threshold, in a tuple that is empty if none was."""
+        """Return the place of the reported threshold, in a tuple that is empty if no threshold was reported."""
         return tuple(int(cast("int", place)) for place in self.stream.release(self._watched(value)))
 
     def _watched(self, value: Sequence[Number]) -> list[Fraction]:

@@ -88,15 +88,14 @@ class JointQuantiles(ManyQuantiles):
         exact = increasing_levels(levels)
         if len(exact) > MOST_LEVELS:
             raise ParameterError(
-                f"all at once takes at most {MOST_LEVELS} levels: ask for fewer, or use QuantileTree",
+                f"there must be at most {MOST_LEVELS} levels at once; got more, write fewer, or use QuantileTree",
                 parameter="levels",
             )
         super().__init__(exact, relation, steps, tie_bits)
         if not can_be_told_apart(self.tie_bits, self.steps):
             raise ParameterError(
-                "rows that share a position must be told apart by 16 random bits, for which a grid of fewer than 2^44 "
-                "steps has room, or (steps + 1) 2^tie_bits must be at most 2^17: state tie_bits=16, fewer steps=, or "
-                "use QuantileTree",
+                "tie_bits must be 16 on a grid of fewer than 2^44 steps, or (steps + 1) 2^tie_bits at most 2^17; got "
+                "neither, write tie_bits=16 or fewer steps=, or use QuantileTree",
                 parameter="tie_bits",
             )
         self._epsilon, self._rho = one_price(epsilon, rho)
@@ -114,8 +113,8 @@ class JointQuantiles(ManyQuantiles):
     def _counter(self) -> NoisyVector:
         """Return the noise of the count."""
         if self._epsilon is not None:
-            return NoisyVector.laplace(epsilon=self._spent, shift=1, relation=self.relation, scalar=True)
-        return NoisyVector.gaussian(rho=self._spent, shift=1, squared=1, relation=self.relation, scalar=True)
+            return NoisyVector.laplace(epsilon=self._spent, sensitivity=1, relation=self.relation, scalar=True)
+        return NoisyVector.gaussian(rho=self._spent, sensitivity=1, squared=1, relation=self.relation, scalar=True)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -182,15 +181,15 @@ class JointQuantiles(ManyQuantiles):
 
         return Fraction(min(range(1, _SHARES), key=predicted), _SHARES)
 
-    def error(self, confidence: float, *, people: int) -> list[float]:
+    def error(self, confidence: float, *, rows_expected: int) -> list[float]:
         """Return the rank distance of each level that, over all of them at once, holds with the confidence.
 
-        `people` bounds the number of rows.
+        `rows_expected` bounds the number of rows.
         """
         failure = (1 - Fraction(confidence)) / 3
         candidates = (self._fine_steps + 1) ** len(self.levels)
         choice = rank_error(rate=self.rate, candidates=candidates, failure=failure)
-        ties = most_ties(people, self.tie_bits, float(failure))
+        ties = most_ties(rows_expected, self.tie_bits, float(failure))
         off = 0 if self.count is None else self.count.error(float(1 - failure))
         half = (choice + ties * (len(self.levels) + 1)) / 2
         return [(half + off * float(max(level, 1 - level))) * (1 + 1e-12) for level in self.levels]
@@ -245,8 +244,8 @@ class JointLaw(ListedLaw):
         tables = 1 << (self._tie_bits * rows)
         if (2 * reach + 1) * tables * ((self._steps + 1) << self._tie_bits) ** points > _LARGEST:
             raise ParameterError(
-                "the exact law lists every tuple for every size and every way to tell equal rows apart: state a grid= "
-                "of a few steps, tie_bits=0 or 1, and a larger epsilon, to look at it",
+                "the grid must have few steps for the exact law, which lists every tuple for every size and every way "
+                "to tell equal rows apart; got more, write a coarser grid=, tie_bits=0 or 1, and a larger epsilon",
                 parameter="grid",
             )
         outcomes = list(combinations_with_replacement(range(self._steps + 1), points))

@@ -223,7 +223,7 @@ def _looked_up(values: Floats, places: Integers, where: np.ndarray[tuple[int, ..
 
 
 def slack(size: int, largest: float) -> float:
-    """Return more than what a running sum over so many numbers of at most this magnitude errs by, with room to spare.
+    """Return more than what a running sum over this many numbers of at most this magnitude errs by, with room to spare.
 
     >>> slack(1000, 500.0) < 1e-5
     True

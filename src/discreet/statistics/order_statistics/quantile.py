@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
-from discreet.privacy import Estimate, Relation, Target
-from discreet.privacy.numbers import number, upward, whole
+from discreet.privacy import Estimate, Price, Relation, Target
+from discreet.privacy.numbers import number, upward
 from discreet.randomness.rigor import Ball
-from discreet.statistics.columns import Missing
+from discreet.statistics.options import QuantileOptions, QuantileTerms, named_after
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
-from discreet.statistics.pricing import Price, choosable, stated_price
+from discreet.statistics.pricing import choosable
 from discreet.statistics.ranks import MOST_STEPS, RankChoice, Ranked, RankFlip, RankInterval, exact_level
-from discreet.statistics.statistic import Tables, answered
+from discreet.statistics.statistic import Tables
 
 
 class Quantile(RankedStatistic):
@@ -26,7 +26,7 @@ class Quantile(RankedStatistic):
     taken: where every value between two rows is a median, one of them is returned.
 
     Privacy. epsilon-DP; rho-zCDP for epsilon = sqrt(8 rho). A row moves the rank distance of a candidate by at most
-        max(level, 1 - level) under add/remove and 1 under change-one, `contribution` times as much where a person may
+        max(level, 1 - level) under add/remove and 1 under change-one, `rows` times as much where a person may
         have several rows.
         Proof: in `RankChoice` and `RankFlip`; the position of a row on the grid depends on that row alone.
     Accuracy. Among the values as they were rounded to the grid the rank distance is above `rank_error` with probability
@@ -47,70 +47,60 @@ class Quantile(RankedStatistic):
     mechanism: RankChoice | RankFlip | RankInterval
 
     def __init__(
-        self,
-        *,
-        level: Number,
-        bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        interval: bool = False,
-        target: Target = Target.TABLE,
-        people: int | None = None,
-        missing: Missing | Number = Missing.LEAVE_OUT,
-        grid: Number | None = None,
-        contribution: int | None = None,
-        midrank: bool = False,
+        self, *, level: Number, interval: bool = False, midrank: bool = False, **options: Unpack[QuantileTerms]
     ) -> None:
-        """`error` is a rank distance in rows; `people` is about how many rows there are, for a population.
+        """`error` is a rank distance in rows; `rows_expected` is about how many rows there are, for a population.
 
         `midrank` sharpens the quantiles of whole numbers that are all held by many rows: see `RankFlip`.
         """
-        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
+        super().__init__(**options)
         self.level = exact_level(level)
         self.interval = bool(interval)
-        if midrank and (interval or epsilon is None or self.scale.steps > MOST_STEPS):
+        if midrank and (interval or self.price.epsilon is None or self.scale.steps > MOST_STEPS):
             raise ParameterError(
-                "midrank=True is for one quantile on a coarse grid, asked by epsilon= without an interval: state grid=",
+                "midrank=True must be used with epsilon=, without an interval and on a coarse grid; got another case, "
+                "write a coarser grid=, or leave midrank= out",
                 parameter="midrank",
             )
-        self._check_target(people)
-        price = choosable(stated_price(epsilon=epsilon, rho=rho, error=error))
+        self._check_target()
+        price = choosable(self.price)
         asked: dict[str, Any] = {
             "level": self.level,
             "relation": self.relation,
             "steps": self.scale.steps,
             "epsilon": self._epsilon(price),
             "rho": price.rho,
-            "contribution": self.contribution,
+            "rows": self.rows,
         }
         if self.interval:
-            about = whole(people, name="people") if people is not None else 1
-            self.mechanism = RankInterval(confidence=self.confidence, target=self.target, people=about, **asked)
+            about = self._rows_expected or 1
+            self.mechanism = RankInterval(confidence=self.confidence, target=self.target, rows_expected=about, **asked)
         elif asked["epsilon"] is not None and self.scale.steps <= MOST_STEPS:
             del asked["rho"]
             self.mechanism = RankFlip(midrank=bool(midrank), **asked)
         else:
             self.mechanism = RankChoice(**asked)
 
-    def _check_target(self, people: int | None) -> None:
+    def _check_target(self) -> None:
         """Refuse an interval for the population that has no meaning or cannot be narrow anywhere."""
         if self.target is not Target.POPULATION:
             return
         if not self.interval:
-            raise ParameterError("an interval for the population needs interval=True", parameter="interval")
-        if self.contribution is not None:
             raise ParameterError(
-                "rows of one person are not independent draws from a population; ask for target=Target.TABLE",
+                "interval must be True for target=Target.POPULATION; got False, write interval=True",
+                parameter="interval",
+            )
+        if self.rows is not None:
+            raise ParameterError(
+                "target must be Target.TABLE where a person has several rows, which are not independent draws from a "
+                "population; got Target.POPULATION, write Target.TABLE",
                 parameter="target",
             )
-        if people is None:
+        if self._rows_expected is None:
             raise MissingParameter(
-                "an interval for the population is narrowest for some number of rows, which may be private: state "
-                "people=, about how many there are. It holds whatever the number is",
-                parameter="people",
+                "rows_expected= must be given for an interval for the population, which is narrowest for that number "
+                "of rows and holds for any; got none, write about how many rows there are",
+                parameter="rows_expected",
             )
 
     def _epsilon(self, price: Price) -> Fraction | None:
@@ -124,7 +114,7 @@ class Quantile(RankedStatistic):
 
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
         parts = 3 if self.interval else 1
-        return Fraction(upward(rate)) * 2 * one * (self.contribution or 1) * parts
+        return Fraction(upward(rate)) * 2 * one * (self.rows or 1) * parts
 
     def rank_error(self) -> float:
         """Return the rank distance, in rows, that the value exceeds with probability at most 1 - confidence."""
@@ -156,30 +146,13 @@ class Quantile(RankedStatistic):
         return [([low, low, high], [low, high, high]), ([low], [high])]
 
 
-def quantile(
-    values: Any,
-    level: Number,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.95,
-    interval: bool = False,
-    target: Target = Target.TABLE,
-    people: int | None = None,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-    midrank: bool = False,
-) -> Estimate:
+@named_after(Quantile)
+def quantile(values: Any, level: Number, *, unit: Any = None, **options: Unpack[QuantileOptions]) -> Estimate:
     """Return a private quantile of a column of numbers clipped to `bounds`: see `Quantile`.
 
     >>> median = quantile(range_of := list(range(1000)), 0.5, bounds=(0, 1000), relation=Relation.ADD_REMOVE, epsilon=1)
     >>> 350 < median.value < 650
     True
     """
-    answer: Estimate = answered(Quantile, locals())
+    answer: Estimate = Quantile(level=level, **options).answer(values, unit)
     return answer

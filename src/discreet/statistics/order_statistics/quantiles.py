@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from discreet.errors import MissingParameter
-from discreet.laws.number import Number
-from discreet.privacy import Relation
 from discreet.privacy.numbers import whole
-from discreet.statistics.columns import Missing
 from discreet.statistics.histograms import EstimateTable
+from discreet.statistics.options import QuantilesOptions, named_after
 from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.order_statistics.tree import QuantileTree, increasing_levels
-from discreet.statistics.pricing import choosable, stated_price
+from discreet.statistics.pricing import choosable, epsilon_of
 from discreet.statistics.ranks import TIE_BITS, Integers
-from discreet.statistics.statistic import Tables, answered
+from discreet.statistics.statistic import Tables
 
 _MOST_AT_ONCE = 20  # the time for all at once grows with the square of their number
 
@@ -41,6 +39,7 @@ class Quantiles(RankedStatistic):
     Figure. quantiles-error.svg
     Reference. Gillenwater, Joseph, Kulesza 2021; Kaplan, Schnapp, Stemmer 2022.
 
+    >>> from discreet.privacy import Relation
     >>> quartiles = Quantiles(levels=(0.25, 0.5, 0.75), bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=2)
     >>> round(quartiles([30.0] * 900 + [40.0] * 2000 + [50.0] * 900)[0.5].value)
     40
@@ -48,38 +47,27 @@ class Quantiles(RankedStatistic):
 
     mechanism: JointQuantiles | QuantileTree
 
-    def __init__(
-        self,
-        *,
-        levels: Any,
-        bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        people: int | None = None,
-        confidence: float = 0.95,
-        missing: Missing | Number = Missing.LEAVE_OUT,
-        grid: Number | None = None,
-        contribution: int | None = None,
-        tie_bits: int = TIE_BITS,
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence)
+    def __init__(self, *, levels: Any, tie_bits: int = TIE_BITS, **options: Unpack[QuantilesOptions]) -> None:
+        super().__init__(**options)
         self.levels = increasing_levels(levels)
         self._labels = tuple(levels)
         self._tie_bits = tie_bits
-        price = choosable(stated_price(epsilon=epsilon, rho=rho, error=error))
+        price = choosable(self.price)
         if price.error is None:
             self.mechanism = self._better(epsilon=price.epsilon, rho=price.rho)
             return
-        if people is None:
+        if self._rows_expected is None:
             raise MissingParameter(
-                "how many rows may share a value depends on how many rows there are: with error= state people=",
-                parameter="people",
+                "rows_expected= must be given with error=, as the error depends on how many rows share a value; got "
+                "none, write about how many rows there are",
+                parameter="rows_expected",
             )
-        size = whole(people, name="people")
-        found = price.cheapest(lambda one: max(self._better(epsilon=one).error(self.confidence, people=size)))
-        self.mechanism = self._better(epsilon=found)
+        size = self._rows_expected
+
+        def width(epsilon: Fraction) -> float:
+            return max(self._better(epsilon=epsilon).error(self.confidence, rows_expected=size))
+
+        self.mechanism = self._better(epsilon=epsilon_of(price, width))
 
     def _better(self, **price: Any) -> JointQuantiles | QuantileTree:
         """Return the mechanism with the smaller expected rank error at a price."""
@@ -90,18 +78,18 @@ class Quantiles(RankedStatistic):
             "tie_bits": self._tie_bits,
             **price,
         }
-        tree = QuantileTree(contribution=self.contribution, **asked)
-        if self.contribution is not None or len(self.levels) > _MOST_AT_ONCE or tree.tie_bits < TIE_BITS:
+        tree = QuantileTree(rows=self.rows, **asked)
+        if self.rows is not None or len(self.levels) > _MOST_AT_ONCE or tree.tie_bits < TIE_BITS:
             return tree
         joint = JointQuantiles(size_is_public=self.size_is_public, **asked)
         return joint if joint.variance() <= tree.variance() else tree
 
-    def rank_errors(self, people: int) -> list[float]:
+    def rank_errors(self, rows_expected: int) -> list[float]:
         """Return for each level the rank distance that holds for all at once with the confidence.
 
-        `people` bounds the number of rows.
+        `rows_expected` bounds the number of rows.
         """
-        return self.mechanism.error(self.confidence, people=whole(people, name="people"))
+        return self.mechanism.error(self.confidence, rows_expected=whole(rows_expected, name="rows_expected"))
 
     def measure(self, value: Any) -> Integers | tuple[Integers, Integers]:
         """Return the positions of the rows, with their weights where persons have several; private."""
@@ -145,28 +133,15 @@ class Quantiles(RankedStatistic):
         return [([low, high], [high, high]), ([low], [high])]
 
 
-def quantiles(
-    values: Any,
-    levels: Any,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    people: int | None = None,
-    confidence: float = 0.95,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> EstimateTable:
+@named_after(Quantiles, without="tie_bits")
+def quantiles(values: Any, levels: Any, *, unit: Any = None, **options: Unpack[QuantilesOptions]) -> EstimateTable:
     """Return private quantiles of a column of numbers clipped to `bounds`, one for each level: see `Quantiles`.
 
+    >>> from discreet.privacy import Relation
     >>> ages = [float(age) for age in range(20, 80)] * 100
     >>> found = quantiles(ages, (0.25, 0.5, 0.75), bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=1)
     >>> [round(estimate.value, -1) for estimate in found.values()]
     [30.0, 50.0, 60.0]
     """
-    answer: EstimateTable = answered(Quantiles, locals())
+    answer: EstimateTable = Quantiles(levels=levels, **options).answer(values, unit)
     return answer

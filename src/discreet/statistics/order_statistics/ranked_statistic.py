@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from discreet.frames import numbers
 from discreet.laws.number import Number, round_down, round_up
-from discreet.statistics.columns import Missing, numbers, row_weights, split
+from discreet.statistics.columns import row_weights, split
 from discreet.statistics.ranks import Integers
 from discreet.statistics.statistic import ClippedStatistic
 
@@ -17,11 +18,7 @@ _CHUNK = 1 << 15
 class RankedStatistic(ClippedStatistic):
     """A statistic of the order of numbers that were clipped to public bounds and rounded to a public grid."""
 
-    def __init__(
-        self, bounds: Any, grid: Number | None, missing: Missing | Number, contribution: int | None, **terms: Any
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, **terms)
-        self._rounds = grid is None
+    delta_with = ()
 
     @property
     def size_is_public(self) -> bool:
@@ -30,7 +27,7 @@ class RankedStatistic(ClippedStatistic):
 
     def positions(self, value: Any) -> tuple[Integers, Integers | None]:
         """Return the positions of the rows that count, and their weights where persons have several; private."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         column = numbers(values)
         found = np.empty(column.size, dtype=np.int64)
         present = np.ones(column.size, dtype=np.bool_)
@@ -42,7 +39,7 @@ class RankedStatistic(ClippedStatistic):
             present[begin : begin + _CHUNK] = ~absent
         if unit is not None:
             kept = present if self._fill is None else np.ones(column.size, dtype=np.bool_)
-            return found, row_weights(unit, kept, self.contribution or 1)
+            return found, row_weights(unit, kept, self.rows or 1)
         return (found, None) if self._fill is not None or present.all() else (found[present], None)
 
     def value_at(self, position: int) -> Number:

@@ -21,7 +21,7 @@ from discreet.laws.number import Number
 from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, bounded_range_loss, compose, warn_if_senseless
 from discreet.randomness.rigor import Ball, ball
-from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
+from discreet.statistics.columns import WEIGHT_UNIT, bounded
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks import (
     TIE_BITS,
@@ -122,11 +122,11 @@ class QuantileTree(ManyQuantiles):
         steps: int,
         epsilon: Number | None = None,
         rho: Number | None = None,
-        contribution: int | None = None,
+        rows: int | None = None,
         tie_bits: int = TIE_BITS,
     ) -> None:
         super().__init__(levels, relation, steps, tie_bits)
-        self.contribution = stated_contribution(contribution)
+        self.rows = bounded(rows)
         self.root = plan(self.levels)
         self._epsilon, self._rho = one_price(epsilon, rho)
         if self._epsilon is not None:
@@ -146,7 +146,7 @@ class QuantileTree(ManyQuantiles):
         spread = node.spread
         if self.relation is Relation.CHANGE_ONE:
             spread = 2 * spread if node.depth else Fraction(1)
-        return self.generation_epsilons[node.depth] / (2 * spread * (self.contribution or 1))
+        return self.generation_epsilons[node.depth] / (2 * spread * (self.rows or 1))
 
     def __call__(self, value: Any) -> tuple[int, ...]:
         """Return the positions; `value` is an array of positions, or one with the weights of the rows."""
@@ -177,29 +177,30 @@ class QuantileTree(ManyQuantiles):
         each = [2.0 / float(self.rate(node)) ** 2 * passed_on(node) for node in self.root.nodes()]
         return math.fsum(each) / len(each)
 
-    def error(self, confidence: float, *, people: int) -> list[float]:
+    def error(self, confidence: float, *, rows_expected: int) -> list[float]:
         """Return the rank distance of each level that, over all of them at once, holds with the confidence.
 
-        `people` bounds the number of rows.
+        `rows_expected` bounds the number of rows.
         """
         failure = (1 - Fraction(confidence)) / 2
         each = failure / len(self.levels)
         candidates = self._fine_steps + 1
         own = [rank_error(rate=self.rate(node), candidates=candidates, failure=each) for node in self.root.nodes()]
         bound = [0.0] * len(self.levels)
-        _add_errors(self.root, own, most_ties(people, self.tie_bits, float(failure)), bound)
+        _add_errors(self.root, own, most_ties(rows_expected, self.tie_bits, float(failure)), bound)
         return [total * (1 + 1e-12) for total in bound]
 
 
 def increasing_levels(levels: Any) -> tuple[Fraction, ...]:
-    """Return the levels exactly; refuse none, and levels that do not increase."""
+    """Return the levels exactly; raise ParameterError unless there is at least one and they increase."""
     try:
         exact = tuple(exact_level(level) for level in levels)
     except TypeError:
         exact = ()
     if not exact or any(first >= second for first, second in pairwise(exact)):
         raise ParameterError(
-            "levels are shares of the rows that increase, such as levels=(0.25, 0.5, 0.75)", parameter="levels"
+            "levels must be increasing shares of the rows; got others, write levels=(0.25, 0.5, 0.75), for example",
+            parameter="levels",
         )
     return exact
 
@@ -265,7 +266,7 @@ def plan(levels: tuple[Fraction, ...]) -> Node:
 
 
 def generations(count: int) -> int:
-    """Return the least depth of a binary tree with so many nodes: ceil(log2(count + 1))."""
+    """Return the least depth of a binary tree with `count` nodes: ceil(log2(count + 1))."""
     return count.bit_length()
 
 
@@ -356,8 +357,8 @@ class QuantileTreeLaw(ListedLaw):
         tables = 1 << (self._tie_bits * self._positions.size)
         if tables * fine ** len(self._rates) > _LARGEST:
             raise ParameterError(
-                "the exact law lists every tuple of answers for every way to tell equal rows apart: state a grid= of a "
-                "few steps, and tie_bits=0 or 1, to look at it",
+                "the grid must have few steps for the exact law, which lists every tuple of answers for every way to "
+                "tell equal rows apart; got more, write a coarser grid=, and tie_bits=0 or 1",
                 parameter="grid",
             )
         total: dict[tuple[int, ...], Ball] = {}

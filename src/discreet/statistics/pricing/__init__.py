@@ -3,10 +3,10 @@
 from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.statistics.pricing.price import (
-    Price,
     choosable,
+    epsilon_of,
+    expected_rows,
+    priced_noise,
     stated_confidence,
-    stated_people,
-    stated_price,
     stated_relation,
 )

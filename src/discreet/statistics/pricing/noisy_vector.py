@@ -28,7 +28,7 @@ class NoisyVector(Mechanism):
         because the root of an integer need not be one.
     Cost. One draw an entry.
 
-    >>> NoisyVector.laplace(epsilon=Fraction(1), shift=1, relation=Relation.ADD_REMOVE).error(0.95)
+    >>> NoisyVector.laplace(epsilon=Fraction(1), sensitivity=1, relation=Relation.ADD_REMOVE).error(0.95)
     3
     """
 
@@ -37,44 +37,56 @@ class NoisyVector(Mechanism):
         noise: IntegerNoise,
         guarantee: Guarantee,
         *,
-        shift: int,
+        sensitivity: int,
         certain: Guarantee,
         scalar: bool,
         squared: int | None = None,
     ) -> None:
         """Keep the distances of neighbors, and `certain`, the guarantee that holds for any vector.
 
-        `shift` is the largest L1 distance; `squared`, the square of the largest L2 distance, goes with Gaussian noise.
+        `sensitivity` is the largest L1 distance; `squared`, the square of the largest L2 distance, goes with Gaussian
+        noise.
         """
         self.noise = noise
         self._guarantee, self._certain = guarantee, certain
-        self._shift, self._squared, self._scalar = shift, squared, scalar
+        self._sensitivity, self._squared, self._scalar = sensitivity, squared, scalar
 
     @classmethod
-    def laplace(cls, *, epsilon: Fraction, shift: int, relation: Relation, scalar: bool = False) -> NoisyVector:
+    def laplace(cls, *, epsilon: Fraction, sensitivity: int, relation: Relation, scalar: bool = False) -> NoisyVector:
         """Noise for a pure guarantee."""
         guarantee = PureDP(written_up(epsilon), relation=relation)
         warn_if_senseless(guarantee, people=None)
-        return cls(DiscreteLaplace(shift / epsilon), guarantee, shift=shift, certain=guarantee, scalar=scalar)
+        return cls(
+            DiscreteLaplace(sensitivity / epsilon), guarantee, sensitivity=sensitivity, certain=guarantee, scalar=scalar
+        )
 
     @classmethod
     def gaussian(
-        cls, *, rho: Fraction, shift: int, squared: int, relation: Relation, scalar: bool = False
+        cls, *, rho: Fraction, sensitivity: int, squared: int, relation: Relation, scalar: bool = False
     ) -> NoisyVector:
         """Noise for a concentrated guarantee; `squared` is the square of the largest L2 distance of neighbors."""
         scale = Fraction(root_upward(squared / (2 * rho)))
         guarantee = ZCDP(written_up(squared / (2 * scale**2)), relation=relation)
         warn_if_senseless(guarantee, people=None)
-        return cls(DiscreteGaussian(scale), guarantee, shift=shift, squared=squared, certain=guarantee, scalar=scalar)
+        return cls(
+            DiscreteGaussian(scale),
+            guarantee,
+            sensitivity=sensitivity,
+            squared=squared,
+            certain=guarantee,
+            scalar=scalar,
+        )
 
     @classmethod
-    def calibrated(cls, target: ApproxDP, *, shift: int, squared: int, scalar: bool = False) -> NoisyVector:
+    def calibrated(cls, target: ApproxDP, *, sensitivity: int, squared: int, scalar: bool = False) -> NoisyVector:
         """Gaussian noise for an approximate guarantee, as little as the exact law or the zCDP bound allows."""
         warn_if_senseless(target, people=None)
         root = Fraction(root_upward(Fraction(squared)))
-        scale = calibrated_scale(target, root, exact_pair=scalar or shift == 1)
+        scale = calibrated_scale(target, root, exact_pair=scalar or sensitivity == 1)
         certain = ZCDP(written_up(squared / (2 * scale**2)), relation=target.relation)
-        return cls(DiscreteGaussian(scale), target, shift=shift, squared=squared, certain=certain, scalar=scalar)
+        return cls(
+            DiscreteGaussian(scale), target, sensitivity=sensitivity, squared=squared, certain=certain, scalar=scalar
+        )
 
     @property
     def guarantee(self) -> Guarantee:
@@ -92,8 +104,8 @@ class NoisyVector(Mechanism):
 
         Integer noise is log-concave, so of all shifts up to the largest the largest is the worst at every epsilon.
         """
-        if self._scalar or self._shift == 1:
-            pair = self.noise.at(self._shift).pair(self.noise)
+        if self._scalar or self._sensitivity == 1:
+            pair = self.noise.at(self._sensitivity).pair(self.noise)
             return PrivacyLoss.from_pairs([pair], relation=self.relation, guarantee=self._certain)
         return PrivacyLoss.from_guarantee(self._certain)
 
@@ -118,7 +130,7 @@ class NoisyVector(Mechanism):
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield integers as far apart as neighbors can be: in L1 for Laplace noise, in L2 for Gaussian."""
         if self._squared is None:
-            far, half = self._shift, self._shift // 2
+            far, half = self._sensitivity, self._sensitivity // 2
             rest = far - half
         else:
             far, half = math.isqrt(self._squared), math.isqrt(self._squared // 2)

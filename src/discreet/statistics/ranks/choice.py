@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
+from discreet.errors import ParameterError
 from discreet.laws import PermuteAndFlipLaw
 from discreet.laws.number import Number, exact_rational
 from discreet.mechanisms import Mechanism, PermuteAndFlip
@@ -22,6 +22,7 @@ from discreet.privacy import (
     ZCDP,
     Guarantee,
     Norm,
+    Price,
     PrivacyLoss,
     PureDP,
     Relation,
@@ -29,9 +30,9 @@ from discreet.privacy import (
     bounded_range_loss,
     warn_if_senseless,
 )
-from discreet.privacy.numbers import downward, number, positive_price, whole, written_up
+from discreet.privacy.numbers import downward, number, whole, written_up
 from discreet.randomness.rigor import Ball
-from discreet.statistics.columns import WEIGHT_UNIT, stated_contribution
+from discreet.statistics.columns import WEIGHT_UNIT, bounded
 from discreet.statistics.pricing import stated_relation
 from discreet.statistics.ranks.draw import draw_by_rank
 from discreet.statistics.ranks.error import rank_error
@@ -77,14 +78,14 @@ class RankChoice(Mechanism):
         steps: int,
         epsilon: Number | None = None,
         rho: Number | None = None,
-        contribution: int | None = None,
+        rows: int | None = None,
         offset: Number = 0,
         ends: bool = False,
     ) -> None:
         self.level = exact_level(level)
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
-        self.contribution = stated_contribution(contribution)
+        self.rows = bounded(rows)
         self.offset = exact_rational(offset, name="offset")
         self.ends = ends
         self._epsilon, self._rho = one_price(epsilon, rho)
@@ -95,7 +96,7 @@ class RankChoice(Mechanism):
     def sensitivity(self) -> Fraction:
         """How far one person can move a rank distance, in rows."""
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
-        return one * (self.contribution or 1)
+        return one * (self.rows or 1)
 
     @property
     def rate(self) -> Fraction:
@@ -160,7 +161,9 @@ def exact_level(level: object) -> Fraction:
     """Return a share of the rows between 0 and 1, exactly."""
     exact = exact_rational(level, name="level")
     if not 0 <= exact <= 1:
-        raise ParameterError("a level is a share of the rows, between 0 and 1, such as 0.5", parameter="level")
+        raise ParameterError(
+            "level must be a share of the rows, between 0 and 1; got another, write 0.5, for example", parameter="level"
+        )
     return exact
 
 
@@ -168,19 +171,14 @@ def stated_steps(steps: object) -> int:
     """Return the number of steps of a grid."""
     count = whole(steps, name="steps")
     if count > LARGEST_STEPS:
-        raise ParameterError("a grid has at most 2^60 steps", parameter="steps")
+        raise ParameterError("steps must be at most 2^60; got more, write fewer", parameter="steps")
     return count
 
 
 def one_price(epsilon: Number | None, rho: Number | None) -> tuple[Fraction | None, Fraction | None]:
-    """Return epsilon or rho exactly; refuse none, and both."""
-    if epsilon is None and rho is None:
-        raise MissingParameter("give epsilon= or rho=: the price is never defaulted", parameter="epsilon")
-    if epsilon is not None and rho is not None:
-        raise ConflictingParameters("give epsilon= or rho=, not both", parameter="rho")
-    if epsilon is not None:
-        return positive_price(epsilon, name="epsilon"), None
-    return None, positive_price(rho, name="rho")
+    """Return epsilon or rho exactly; raise an error unless exactly one of them is given."""
+    price = Price.read(epsilon=epsilon, rho=rho, accepts=("epsilon", "rho"))
+    return price.epsilon, price.rho
 
 
 def guarantee(epsilon: Fraction | None, rho: Fraction | None, relation: Relation) -> Guarantee:
@@ -204,7 +202,7 @@ def range_of_rho(rho: Fraction) -> Fraction:
     while Fraction(math.nextafter(found, math.inf)) ** 2 <= 8 * rho:
         found = math.nextafter(found, math.inf)
     if found <= 0:
-        raise ParameterError("rho is too small to buy an answer", parameter="rho")
+        raise ParameterError("rho must be large enough to buy an answer; got less, write a larger rho", parameter="rho")
     return Fraction(found)
 
 
@@ -218,7 +216,7 @@ class RankFlip(Mechanism):
     it is for columns without gaps.
 
     Privacy. epsilon-DP for scores that one person moves by at most D = max(a, 1 - a) under add/remove and 1 under
-        change-one, `contribution` times as much where a person may have several rows.
+        change-one, `rows` times as much where a person may have several rows.
         Proof: as in `RankChoice`. For midranks: a row more of weight w below v moves the sum by (1 - a) w + a w - a w,
         one at v by 0, one above v by -a w; a row that changes place moves N(x < v) and N(x <= v) by -w, 0 or w each.
         The rest is `PermuteAndFlip`.
@@ -239,20 +237,18 @@ class RankFlip(Mechanism):
         relation: Relation,
         steps: int,
         epsilon: Number,
-        contribution: int | None = None,
+        rows: int | None = None,
         midrank: bool = False,
     ) -> None:
         self.level = exact_level(level).limit_denominator(_DENOMINATOR)
         self.midrank = midrank
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
-        self.contribution = stated_contribution(contribution)
-        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
+        self.rows = bounded(rows)
+        self._unit = 1 if self.rows is None else WEIGHT_UNIT
         part, whole = self.level.numerator, self.level.denominator
         moved = whole if self.relation is Relation.CHANGE_ONE else max(part, whole - part)
-        self.sensitivity = Sensitivity(
-            moved * (self.contribution or 1) * self._unit, norm=Norm.LINF, relation=self.relation
-        )
+        self.sensitivity = Sensitivity(moved * (self.rows or 1) * self._unit, norm=Norm.LINF, relation=self.relation)
         self.flip = PermuteAndFlip(epsilon=epsilon, sensitivity=self.sensitivity)
 
     @property

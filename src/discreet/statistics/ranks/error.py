@@ -30,9 +30,11 @@ def rank_error(*, rate: Number, candidates: int, failure: Number, best: int = 1)
     exact = positive_rational(rate, name="rate")
     chance = exact_rational(failure, name="failure")
     if not 0 < chance < 1:
-        raise ParameterError("failure is a probability strictly between 0 and 1", parameter="failure")
+        raise ParameterError("failure must be a probability strictly between 0 and 1; got another", parameter="failure")
     if not 1 <= best <= candidates:
-        raise ParameterError("best counts the candidates at distance 0, at least 1", parameter="best")
+        raise ParameterError(
+            "best must be the number of candidates at distance 0, at least 1; got less", parameter="best"
+        )
     odds = Fraction(candidates - best, best) / chance
     if odds <= 1:
         return 0.0
@@ -43,11 +45,11 @@ def rank_error(*, rate: Number, candidates: int, failure: Number, best: int = 1)
     return upward(bound)
 
 
-def line_below_counts(level: Fraction, people: int, failure: Fraction) -> tuple[Fraction, Fraction]:
+def line_below_counts(level: Fraction, rows_expected: int, failure: Fraction) -> tuple[Fraction, Fraction]:
     """Return (g, o) such that a count of independent successes is at most (level - g) n - o with chance <= failure.
 
-    Accuracy. It holds for every n, and for every chance of success at or above the level; near n = people the line is
-        about the closest there is.
+    Accuracy. It holds for every n, and for every chance of success at or above the level; near n = rows_expected the
+        line is about the closest there is.
         Proof: for s > 0 Chernoff's bound gives P(X <= (level - g) n - o) <= e^(-s o) (E e^(s (level - g - x)))^n, x
         one success or failure. The expectation is at most 1 - level + level e^-s times e^(s (level - g)), and that is
         at most 1 for every s between 0 and the positive root of its logarithm, which is convex and starts at 0 with
@@ -62,7 +64,7 @@ def line_below_counts(level: Fraction, people: int, failure: Fraction) -> tuple[
     a = float(level)
     if a <= 0.0:
         return Fraction(0), Fraction(0)
-    slope = min(math.sqrt(a * (1.0 - a) * rest / (2.0 * people)), a / 2)
+    slope = min(math.sqrt(a * (1.0 - a) * rest / (2.0 * rows_expected)), a / 2)
     if slope == 0.0:  # a level of 1: every one is a success
         return Fraction(0), Fraction(1, 1 << 20)
     low, high = 0.0, 1.0

@@ -50,9 +50,9 @@ class RankInterval(Mechanism):
         confidence: float,
         epsilon: Number | None = None,
         rho: Number | None = None,
-        contribution: int | None = None,
+        rows: int | None = None,
         target: Target = Target.TABLE,
-        people: int = 1,
+        rows_expected: int = 1,
     ) -> None:
         self._epsilon, self._rho = one_price(epsilon, rho)
         self.relation = relation
@@ -61,16 +61,16 @@ class RankInterval(Mechanism):
             "steps": steps,
             "epsilon": None if self._epsilon is None else self._epsilon / 3,
             "rho": None if self._rho is None else self._rho / 3,
-            "contribution": contribution,
+            "rows": rows,
         }
         exact = exact_level(level)
         failure = (1 - Fraction(confidence)) / 2
         lower, upper = (exact, Fraction(0)), (exact, Fraction(0))
         if target is Target.POPULATION:
             failure = failure / 2
-            slope, offset = line_below_counts(exact, people, failure)
+            slope, offset = line_below_counts(exact, rows_expected, failure)
             lower = (exact - slope, -offset)
-            slope, offset = line_below_counts(1 - exact, people, failure)
+            slope, offset = line_below_counts(1 - exact, rows_expected, failure)
             upper = (exact + slope, offset)
         self.value = RankChoice(level=exact, **each)
         self.low, self.high = (
@@ -111,7 +111,8 @@ def _outer(aim: tuple[Fraction, Fraction], sign: Fraction, failure: Fraction, ea
     reach = Fraction(plain.error(1 - failure)) * _BEYOND + Fraction(1, 1 << 30)
     if abs(offset) + reach > _FARTHEST:
         raise ParameterError(
-            "at so small a price the ends of the interval lie 2^40 rows out, beyond every table: state a larger one",
+            "the price must be large enough for an interval; got one with which its ends are 2^40 rows away, write a "
+            "larger one",
             parameter="epsilon",
         )
     return RankChoice(level=level, ends=True, offset=offset + sign * reach, **each)

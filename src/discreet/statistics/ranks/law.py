@@ -26,7 +26,8 @@ def chances(rows: Ranked, target: Fraction, rate: Fraction) -> list[Ball]:
     """Enclose the probability of each candidate at the current precision: exp(-rate * distance) over the sum."""
     if rows.candidates > _LARGEST:
         raise ParameterError(
-            "the exact law lists every candidate: state a coarser grid= (at most 4096 steps) to look at it",
+            "the grid must have at most 4096 steps for the exact law, which lists every candidate; got more, write a "
+            "coarser grid=",
             parameter="grid",
         )
     places = range(rows.low, rows.high + 1)

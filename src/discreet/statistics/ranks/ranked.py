@@ -164,14 +164,14 @@ class Ranked:
 
 
 def checked_positions(positions: Any, steps: int) -> Integers:
-    """Return positions as int64; refuse what is not between 0 and `steps` without showing it."""
+    """Return positions as int64; raise InputError, which shows no position, for those not between 0 and `steps`."""
     array = np.asarray(positions)
     if array.size == 0:
         return np.zeros(0, dtype=np.int64)
     if array.ndim != 1 or array.dtype.kind not in "iuf":
-        raise InputError("positions are a one-dimensional array of whole numbers")
+        raise InputError("positions must be a one-dimensional array of whole numbers")
     if not (array.min() >= 0 and array.max() <= steps):
-        raise InputError("positions lie between 0 and the number of steps of the grid")
+        raise InputError("positions must be between 0 and the number of steps of the grid")
     return array.astype(np.int64)
 
 
@@ -181,7 +181,9 @@ TIE_BITS = 16
 def stated_tie_bits(tie_bits: object, steps: int) -> int:
     """Return the number of random bits, fewer on a grid that has no room for more."""
     if isinstance(tie_bits, bool) or not isinstance(tie_bits, int) or not 0 <= tie_bits <= TIE_BITS:
-        raise ParameterError("tie_bits is a whole number between 0 and 16", parameter="tie_bits")
+        raise ParameterError(
+            "tie_bits must be a whole number between 0 and 16; got another, write 16, for example", parameter="tie_bits"
+        )
     return max(min(tie_bits, LARGEST_STEPS.bit_length() - 1 - steps.bit_length()), 0)
 
 
@@ -201,7 +203,7 @@ def told_apart_in_order(positions: Integers, tie_bits: int) -> Integers:
     return fine
 
 
-def most_ties(people: int, tie_bits: int, failure: float) -> int:
+def most_ties(rows: int, tie_bits: int, failure: float) -> int:
     """Return a number of rows that no position and bits hold more of, except with probability `failure`.
 
     A union over the rows: each shares its position with at most all others, and its bits with each of them with
@@ -212,11 +214,11 @@ def most_ties(people: int, tie_bits: int, failure: float) -> int:
     """
     from scipy.special import bdtrc
 
-    if not tie_bits or people <= 1:
-        return max(people, 1)
-    low, high = 1, people
+    if not tie_bits or rows <= 1:
+        return max(rows, 1)
+    low, high = 1, rows
     while low < high:
         middle = (low + high) // 2
-        enough = people * float(bdtrc(middle - 1, people - 1, 2.0**-tie_bits)) <= failure * (1 - 1e-9)
+        enough = rows * float(bdtrc(middle - 1, rows - 1, 2.0**-tie_bits)) <= failure * (1 - 1e-9)
         low, high = (low, middle) if enough else (middle + 1, high)
     return low

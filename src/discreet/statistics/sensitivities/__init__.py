@@ -8,18 +8,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Required, TypedDict, Unpack
 
 from discreet.display import definition_list
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy import Norm, Relation, Sensitivity
 from discreet.privacy.numbers import whole
+from discreet.statistics.options import named_after
 from discreet.statistics.sensitivities import of_order as order
 from discreet.statistics.sensitivities import of_spread as spread
 from discreet.statistics.sensitivities import of_sums as sums
-from discreet.statistics.sensitivities.domain import (
+from discreet.statistics.sensitivities.known_tables import (
     AtLeast,
-    Domain,
+    KnownTables,
     stated_bounds,
     stated_level,
     stated_radius,
@@ -122,38 +124,16 @@ class SensitivityFact:
         return [*rows, ("remark", self.remark)] if self.remark else rows
 
 
-def sensitivity(
-    query: Query,
-    *,
-    relation: Relation,
-    bounds: tuple[Number, Number] | None = None,
-    size: int | AtLeast | None = None,
-    level: Number | None = None,
-    radius: Number | None = None,
-    norm: Norm | None = None,
-    contribution: int = 1,
-) -> Sensitivity:
-    """Return the global sensitivity of a query on a public domain: what noise must hide, for any two neighbors.
+class SensitivityOptions(TypedDict, total=False):
+    """The parameters of `sensitivity` and `explain_sensitivity` beside the query."""
 
-    `contribution` is the number of rows a person has at most: under add/remove up to so many rows come or go, under
-    change-one up to so many are exchanged for as many others. An infinite sensitivity is refused in words, and so is a
-    sensitivity of 0. Integers give an integer where the answers of the query are integers and otherwise a Fraction;
-    floats give a float, rounded up.
-
-    Privacy. No two neighboring tables of the domain have answers further apart than the value, in its norm.
-        Proof: one for each query and relation, in `explain_sensitivity`.
-    Accuracy. Nothing smaller would do: two neighboring tables have answers exactly so far apart, but for the rounding
-        of the value up to a float where it is irrational or the bounds are floats. `explain_sensitivity` shows them.
-    Cost. A formula; no data is read.
-    Figure. sensitivity.svg
-    Reference. Dwork, McSherry, Nissim, Smith 2006; for second moments Dwork, Talwar, Thakurta, Zhang 2014.
-
-    >>> sensitivity(Query.SUM, relation=Relation.ADD_REMOVE, bounds=(-5, 100))
-    Sensitivity(value=100, norm=Norm.L1, relation=Relation.ADD_REMOVE)
-    >>> sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), size=500).value
-    Fraction(1, 500)
-    """
-    return explain_sensitivity(**locals()).sensitivity
+    relation: Required[Relation]
+    bounds: tuple[Number, Number] | None
+    people: int | AtLeast | None
+    level: Number | None
+    radius: Number | None
+    norm: Norm | None
+    rows: int
 
 
 def explain_sensitivity(
@@ -161,15 +141,15 @@ def explain_sensitivity(
     *,
     relation: Relation,
     bounds: tuple[Number, Number] | None = None,
-    size: int | AtLeast | None = None,
+    people: int | AtLeast | None = None,
     level: Number | None = None,
     radius: Number | None = None,
     norm: Norm | None = None,
-    contribution: int = 1,
+    rows: int = 1,
 ) -> SensitivityFact:
     """Return the same sensitivity with its formula, its proof, and a pair of neighboring tables that attains it.
 
-    >>> explain_sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), size=500)
+    >>> explain_sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), people=500)
     query        sum of the rows, each clipped to [L, U], divided by their number
     neighbors   one person's data is changed for other data, the number of rows is public; tables of exactly 500 rows
     sensitivity  1/500 (L1)
@@ -180,8 +160,8 @@ def explain_sensitivity(
     """
     if not isinstance(query, Query):
         raise ParameterError("query must be one of Query's members, such as Query.MEAN", parameter="query")
-    given = {"bounds": bounds, "size": size, "level": level, "radius": radius}
-    domain = _domain(query, _stated_relation(relation), given, norm, contribution)
+    given = {"bounds": bounds, "people": people, "level": level, "radius": radius}
+    domain = _domain(query, _stated_relation(relation), given, norm, rows)
     rule, case = query.value, query.value.case(relation)
     finding = case.find(domain)
     value = _typed(finding, domain, rule)
@@ -197,35 +177,64 @@ def explain_sensitivity(
     )
 
 
+@named_after(explain_sensitivity)
+def sensitivity(query: Query, **options: Unpack[SensitivityOptions]) -> Sensitivity:
+    """Return the global sensitivity of a query on a public domain: what noise must hide, for any two neighbors.
+
+    `rows` is the number of rows a person has at most: under add/remove up to `rows` rows come or go, under change-one
+    up to `rows` are exchanged for as many others. An infinite sensitivity raises an error, and so does a
+    sensitivity of 0. Integers give an integer where the answers of the query are integers and otherwise a Fraction;
+    floats give a float, rounded up.
+
+    Privacy. No two neighboring tables of the domain have answers further apart than the value, in its norm.
+        Proof: one for each query and relation, in `explain_sensitivity`.
+    Accuracy. Nothing smaller would do: two neighboring tables have answers exactly so far apart, but for the rounding
+        of the value up to a float where it is irrational or the bounds are floats. `explain_sensitivity` shows them.
+    Cost. A formula; no data is read.
+    Figure. sensitivity.svg
+    Reference. Dwork, McSherry, Nissim, Smith 2006; for second moments Dwork, Talwar, Thakurta, Zhang 2014.
+
+    >>> sensitivity(Query.SUM, relation=Relation.ADD_REMOVE, bounds=(-5, 100))
+    Sensitivity(value=100, norm=Norm.L1, relation=Relation.ADD_REMOVE)
+    >>> sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), people=500).value
+    Fraction(1, 500)
+    """
+    return explain_sensitivity(query, **options).sensitivity
+
+
 def _stated_relation(relation: Relation) -> Relation:
     if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
         raise ParameterError(
-            "a sensitivity is for stated neighbors: relation=Relation.ADD_REMOVE or Relation.CHANGE_ONE",
+            "relation must be Relation.ADD_REMOVE or Relation.CHANGE_ONE; got another, write one of them",
             parameter="relation",
         )
     return relation
 
 
 def _domain(
-    query: Query, relation: Relation, given: Mapping[str, object], norm: Norm | None, contribution: int
-) -> Domain:
+    query: Query, relation: Relation, given: Mapping[str, object], norm: Norm | None, rows_of_one: int
+) -> KnownTables:
     """Check everything that was given, and that nothing was given which plays no part."""
     rule: Rule = query.value
     for name, value in given.items():
         if value is not None and name not in rule.needs:
-            raise ParameterError(f"{name}= plays no part in the sensitivity of {query!r}: leave it out", parameter=name)
-    rows_of_one = whole(contribution, name="contribution")
+            raise ParameterError(
+                f"{name}= must be left out: it plays no part in the sensitivity of {query!r}", parameter=name
+            )
+    rows_of_one = whole(rows_of_one, name="rows")
     lower, upper = stated_bounds(given["bounds"], rule.name) if "bounds" in rule.needs else (0, 0)
     least = rule.case(relation).least_rows
-    rows = stated_rows(given["size"], relation, rule.name, least) if "size" in rule.needs else 0
+    rows = stated_rows(given["people"], relation, rule.name, least) if "people" in rule.needs else 0
     if rows and relation is Relation.CHANGE_ONE and rows_of_one > rows:
         raise ParameterError(
-            f"a person cannot have more than all {rows} rows: contribution={rows} is enough", parameter="contribution"
+            f"rows must be at most people={rows}: a person cannot have more than all {rows} rows; got more, write "
+            f"rows={rows}",
+            parameter="rows",
         )
-    return Domain(
+    return KnownTables(
         relation=relation,
         norm=_stated_norm(query, norm),
-        contribution=rows_of_one,
+        rows_of_one=rows_of_one,
         lower=lower,
         upper=upper,
         rows=rows,
@@ -239,20 +248,21 @@ def _stated_norm(query: Query, norm: Norm | None) -> Norm:
     rule: Rule = query.value
     if norm is None and rule.norm_is_stated:
         raise MissingParameter(
-            "a histogram has many answers: norm=Norm.L1 is for Laplace noise, norm=Norm.L2 for Gaussian noise, "
-            "norm=Norm.LINF for choosing the largest",
+            "norm must be given for a histogram, which has many answers; got none, write norm=Norm.L1 for Laplace "
+            "noise, norm=Norm.L2 for Gaussian noise, or norm=Norm.LINF for choosing the largest",
             parameter="norm",
         )
     if norm is not None and norm not in rule.norms:
         known = " or ".join(f"Norm.{one.name}" for one in rule.norms)
         raise ParameterError(
-            f"the sensitivity of {query!r} is known in {known}; from there go on with .to_norm(..., coordinates=...)",
+            f"norm must be {known} for {query!r}; got another, write one of these and convert it with "
+            ".to_norm(..., coordinates=...)",
             parameter="norm",
         )
     return rule.norms[0] if norm is None else norm
 
 
-def _typed(finding: Finding, domain: Domain, rule: Rule) -> Number:
+def _typed(finding: Finding, domain: KnownTables, rule: Rule) -> Number:
     """Return an int for integer answers, a float where a float came in or a root is irrational, else a Fraction."""
     exact = finding.value
     value: Number = exact
@@ -262,11 +272,13 @@ def _typed(finding: Finding, domain: Domain, rule: Rule) -> Number:
         elif rule.integral and Fraction not in domain.kinds and exact.denominator == 1:
             value = int(exact)
     if value > sys.float_info.max:
-        raise ParameterError("this sensitivity exceeds the largest float, about 1.8e308")
+        raise ParameterError(
+            "the sensitivity must be below the largest float, about 1.8e308; got more, write smaller bounds"
+        )
     return value
 
 
-def _scope(domain: Domain) -> str:
+def _scope(domain: KnownTables) -> str:
     """Say of which tables the sensitivity speaks."""
     rows = f"{domain.rows:,} row{'' if domain.rows == 1 else 's'}"
     if not domain.rows:

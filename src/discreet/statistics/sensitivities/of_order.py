@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import groupby
 
 from discreet.privacy import Norm
-from discreet.statistics.sensitivities.domain import Domain
+from discreet.statistics.sensitivities.known_tables import KnownTables
 from discreet.statistics.sensitivities.rule import Case, Finding, Rule, pair
 
 _LARGE = (
@@ -17,10 +17,10 @@ _LARGE = (
 _WITHIN = "both answers lie in [L, U] (that of an empty table too, which is some fixed number of [L, U])"
 
 
-def _rows(first: str, second: str) -> Callable[[Domain], Finding]:
+def _rows(first: str, second: str) -> Callable[[KnownTables], Finding]:
     """Return what finds two tables U - L apart, written with a letter a row: L and U lie at the bounds."""
 
-    def find(domain: Domain) -> Finding:
+    def find(domain: KnownTables) -> Finding:
         bounds = {"L": domain.lower, "U": domain.upper}
         blocks = (tuple((bounds[end], len(list(same))) for end, same in groupby(table)) for table in (first, second))
         return pair(domain.width, *blocks)
@@ -63,7 +63,7 @@ MEDIAN = Rule(
 )
 
 
-def _quantile_added(domain: Domain) -> Finding:
+def _quantile_added(domain: KnownTables) -> Finding:
     first_of_two = Fraction(domain.level) <= Fraction(1, 2)
     return (_rows("U", "UL") if first_of_two else _rows("L", "LU"))(domain)
 
@@ -78,14 +78,14 @@ QUANTILE = Rule(
 )
 
 
-def _rank_added(domain: Domain) -> Finding:
-    count, level = domain.contribution, Fraction(domain.level)
+def _rank_added(domain: KnownTables) -> Finding:
+    count, level = domain.rows_of_one, Fraction(domain.level)
     side = "above" if level >= Fraction(1, 2) else "below"
     return pair(count * max(level, 1 - level), (), ((side, count),))
 
 
-def _rank_changed(domain: Domain) -> Finding:
-    count, level = domain.contribution, Fraction(domain.level)
+def _rank_changed(domain: KnownTables) -> Finding:
+    count, level = domain.rows_of_one, Fraction(domain.level)
     share, old, new = (level, "above", "below") if level >= Fraction(1, 2) else (1 - level, "below", "above")
     rows = math.ceil(count / share)
     return pair(Fraction(count), ((old, rows),), ((old, rows - count), (new, count)))

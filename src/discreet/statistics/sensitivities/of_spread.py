@@ -7,7 +7,7 @@ from fractions import Fraction
 
 from discreet.privacy.numbers import number, upward
 from discreet.randomness.rigor import Ball
-from discreet.statistics.sensitivities.domain import Domain
+from discreet.statistics.sensitivities.known_tables import KnownTables
 from discreet.statistics.sensitivities.rule import Case, Finding, Rule, pair, root
 
 _ONE_SIDE = (
@@ -16,7 +16,7 @@ _ONE_SIDE = (
 )
 
 
-def _apart(domain: Domain, others: int, moved: int, divisor: int) -> Finding:
+def _apart(domain: KnownTables, others: int, moved: int, divisor: int) -> Finding:
     """Return equal rows against the same with some at the other end: squares about the mean, over the divisor."""
     low, high = domain.lower, domain.upper
     squares = domain.width**2 * others * moved / (others + moved)
@@ -24,14 +24,14 @@ def _apart(domain: Domain, others: int, moved: int, divisor: int) -> Finding:
     return pair(squares / divisor, first, ((low, others), (high, moved)))
 
 
-def _variance_changed(domain: Domain) -> Finding:
+def _variance_changed(domain: KnownTables) -> Finding:
     rows = domain.rows
-    moved = min(domain.contribution, rows // 2)
+    moved = min(domain.rows_of_one, rows // 2)
     return _apart(domain, rows - moved, moved, rows)
 
 
-def _variance_added(domain: Domain) -> Finding:
-    moved = min(domain.contribution, domain.rows)
+def _variance_added(domain: KnownTables) -> Finding:
+    moved = min(domain.rows_of_one, domain.rows)
     return _apart(domain, domain.rows, moved, domain.rows + moved)
 
 
@@ -50,40 +50,40 @@ VARIANCE = Rule(
         _variance_changed,
         least_rows=2,
     ),
-    needs=("bounds", "size"),
+    needs=("bounds", "people"),
     integral=False,
 )
 
 
-def _sample_variance_changed(domain: Domain) -> Finding:
+def _sample_variance_changed(domain: KnownTables) -> Finding:
     rows = domain.rows
-    moved = min(domain.contribution, rows // 2)
+    moved = min(domain.rows_of_one, rows // 2)
     return _apart(domain, rows - moved, moved, rows - 1)
 
 
-def _sample_variance_rises(domain: Domain) -> Finding:
-    moved = min(domain.contribution, domain.rows)
+def _sample_variance_rises(domain: KnownTables) -> Finding:
+    moved = min(domain.rows_of_one, domain.rows)
     return _apart(domain, domain.rows, moved, domain.rows + moved - 1)
 
 
-def _widest(domain: Domain) -> Fraction:
+def _widest(domain: KnownTables) -> Fraction:
     """Return the largest variance of m rows, in the 1/(m - 1) form: half of them at either end."""
     rows = domain.rows
     return domain.width**2 * (rows // 2) * (rows - rows // 2) / (rows * (rows - 1))
 
 
-def _falls(domain: Domain, value: Fraction | float) -> Finding:
+def _falls(domain: KnownTables, value: Fraction | float) -> Finding:
     """Return half of the rows at either end, against the same and c rows at their mean."""
     rows, low, high = domain.rows, domain.lower, domain.upper
     upper = rows - rows // 2
     spread = ((low, rows // 2), (high, upper))
     middle = Fraction(low) + domain.width * upper / rows
-    return pair(value, spread, (*spread, (middle, domain.contribution)))
+    return pair(value, spread, (*spread, (middle, domain.rows_of_one)))
 
 
-def _sample_variance_added(domain: Domain) -> Finding:
+def _sample_variance_added(domain: KnownTables) -> Finding:
     rises = _sample_variance_rises(domain)
-    fall = _widest(domain) * domain.contribution / (domain.rows + domain.contribution - 1)
+    fall = _widest(domain) * domain.rows_of_one / (domain.rows + domain.rows_of_one - 1)
     return rises if rises.value >= fall else _falls(domain, fall)
 
 
@@ -104,17 +104,17 @@ SAMPLE_VARIANCE = Rule(
         _sample_variance_changed,
         least_rows=2,
     ),
-    needs=("bounds", "size"),
+    needs=("bounds", "people"),
     integral=False,
 )
 
 _ROOT_PROOF = "|sqrt(v) - sqrt(w)| <= sqrt(|v - w|), with equality where one variance is 0, as it is at the worst pair"
 
 
-def _root_of(find: Callable[[Domain], Finding]) -> Callable[[Domain], Finding]:
+def _root_of(find: Callable[[KnownTables], Finding]) -> Callable[[KnownTables], Finding]:
     """Return what finds the same tables as for a variance, the root of it apart."""
 
-    def found(domain: Domain) -> Finding:
+    def found(domain: KnownTables) -> Finding:
         squared = find(domain)
         return Finding(root(Fraction(squared.value)), squared.first, squared.second)
 
@@ -133,15 +133,15 @@ STANDARD_DEVIATION = Rule(
         _root_of(_variance_changed),
         least_rows=2,
     ),
-    needs=("bounds", "size"),
+    needs=("bounds", "people"),
     integral=False,
     remark="Falls with the root of n only; a deviation computed from a released variance is free.",
 )
 
 
-def _sample_deviation_added(domain: Domain) -> Finding:
+def _sample_deviation_added(domain: KnownTables) -> Finding:
     rises = _root_of(_sample_variance_rises)(domain)
-    kept = Fraction(domain.rows - 1, domain.rows + domain.contribution - 1)
+    kept = Fraction(domain.rows - 1, domain.rows + domain.rows_of_one - 1)
 
     def fall() -> Ball:
         return number(_widest(domain)).sqrt() * (1 - number(kept).sqrt())
@@ -166,7 +166,7 @@ SAMPLE_STANDARD_DEVIATION = Rule(
         _root_of(_sample_variance_changed),
         least_rows=2,
     ),
-    needs=("bounds", "size"),
+    needs=("bounds", "people"),
     integral=False,
     remark="Falls with the root of n only; a deviation computed from a released variance is free.",
 )

@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 
 from discreet.privacy import Norm
-from discreet.statistics.sensitivities.domain import Domain
+from discreet.statistics.sensitivities.known_tables import KnownTables
 from discreet.statistics.sensitivities.rule import Blocks, Case, Finding, Rule, pair, root
 
 NOTHING: Blocks = ()
 
 
-def _count_added(domain: Domain) -> Finding:
-    return pair(Fraction(domain.contribution), NOTHING, (("yes", domain.contribution),))
+def _count_added(domain: KnownTables) -> Finding:
+    return pair(Fraction(domain.rows_of_one), NOTHING, (("yes", domain.rows_of_one),))
 
 
-def _count_changed(domain: Domain) -> Finding:
-    count = domain.contribution
+def _count_changed(domain: KnownTables) -> Finding:
+    count = domain.rows_of_one
     return pair(Fraction(count), (("no", count),), (("yes", count),))
 
 
@@ -29,12 +29,12 @@ COUNT = Rule(
 )
 
 
-def _distinct_added(domain: Domain) -> Finding:
-    return pair(Fraction(domain.contribution), NOTHING, ((range(1, domain.contribution + 1), 1),))
+def _distinct_added(domain: KnownTables) -> Finding:
+    return pair(Fraction(domain.rows_of_one), NOTHING, ((range(1, domain.rows_of_one + 1), 1),))
 
 
-def _distinct_changed(domain: Domain) -> Finding:
-    count = domain.contribution
+def _distinct_changed(domain: KnownTables) -> Finding:
+    count = domain.rows_of_one
     return pair(Fraction(count), ((1, count + 1),), ((1, 1), (range(2, count + 2), 1)))
 
 
@@ -51,13 +51,13 @@ COUNT_DISTINCT = Rule(
 )
 
 
-def _sum_added(domain: Domain) -> Finding:
+def _sum_added(domain: KnownTables) -> Finding:
     far = max(domain.lower, domain.upper, key=lambda end: abs(Fraction(end)))
-    return pair(domain.contribution * abs(Fraction(far)), NOTHING, ((far, domain.contribution),))
+    return pair(domain.rows_of_one * abs(Fraction(far)), NOTHING, ((far, domain.rows_of_one),))
 
 
-def _sum_changed(domain: Domain) -> Finding:
-    count = domain.contribution
+def _sum_changed(domain: KnownTables) -> Finding:
+    count = domain.rows_of_one
     return pair(count * domain.width, ((domain.lower, count),), ((domain.upper, count),))
 
 
@@ -70,14 +70,14 @@ SUM = Rule(
 )
 
 
-def _mean_added(domain: Domain) -> Finding:
-    count, least = domain.contribution, domain.rows
+def _mean_added(domain: KnownTables) -> Finding:
+    count, least = domain.rows_of_one, domain.rows
     value = domain.width * count / (least + count)
     return pair(value, ((domain.lower, least),), ((domain.lower, least), (domain.upper, count)))
 
 
-def _mean_changed(domain: Domain) -> Finding:
-    count, rows = domain.contribution, domain.rows
+def _mean_changed(domain: KnownTables) -> Finding:
+    count, rows = domain.rows_of_one, domain.rows
     value = domain.width * count / rows
     return pair(value, ((domain.lower, rows),), ((domain.lower, rows - count), (domain.upper, count)))
 
@@ -92,18 +92,18 @@ MEAN = Rule(
         _mean_added,
     ),
     change_one=Case("c (U - L) / n", "the sum moves by c (U - L) at most, and n stays", _mean_changed),
-    needs=("bounds", "size"),
+    needs=("bounds", "people"),
     integral=False,
     remark="Under add/remove sum and count together are the better release: statistics.mean.",
 )
 
 
-def _histogram_added(domain: Domain) -> Finding:
-    return pair(Fraction(domain.contribution), NOTHING, (("A", domain.contribution),))
+def _histogram_added(domain: KnownTables) -> Finding:
+    return pair(Fraction(domain.rows_of_one), NOTHING, (("A", domain.rows_of_one),))
 
 
-def _histogram_changed(domain: Domain) -> Finding:
-    count = domain.contribution
+def _histogram_changed(domain: KnownTables) -> Finding:
+    count = domain.rows_of_one
     value = {Norm.L1: Fraction(2 * count), Norm.L2: root(2 * count**2), Norm.LINF: Fraction(count)}[domain.norm]
     return pair(value, (("A", count),), (("B", count),))
 
@@ -122,14 +122,14 @@ HISTOGRAM = Rule(
 )
 
 
-def _people_added(domain: Domain) -> Finding:
-    count = domain.contribution
+def _people_added(domain: KnownTables) -> Finding:
+    count = domain.rows_of_one
     value = {Norm.L1: Fraction(count), Norm.L2: root(count), Norm.LINF: Fraction(1)}[domain.norm]
     return pair(value, NOTHING, ((range(1, count + 1), 1),))
 
 
-def _people_changed(domain: Domain) -> Finding:
-    count = domain.contribution
+def _people_changed(domain: KnownTables) -> Finding:
+    count = domain.rows_of_one
     value = {Norm.L1: Fraction(2 * count), Norm.L2: root(2 * count), Norm.LINF: Fraction(1)}[domain.norm]
     return pair(value, ((range(1, count + 1), 1),), ((range(count + 1, 2 * count + 1), 1),))
 
@@ -146,13 +146,13 @@ PEOPLE_PER_CELL = Rule(
 )
 
 
-def _vectors_added(domain: Domain) -> Finding:
-    count, radius = domain.contribution, domain.radius
+def _vectors_added(domain: KnownTables) -> Finding:
+    count, radius = domain.rows_of_one, domain.radius
     return pair(count * Fraction(radius), NOTHING, (((radius, 0), count),))
 
 
-def _vectors_changed(domain: Domain) -> Finding:
-    count, radius = domain.contribution, domain.radius
+def _vectors_changed(domain: KnownTables) -> Finding:
+    count, radius = domain.rows_of_one, domain.radius
     return pair(2 * count * Fraction(radius), (((radius, 0), count),), (((-radius, 0), count),))
 
 
@@ -166,13 +166,13 @@ VECTOR_SUM = Rule(
 )
 
 
-def _moments_added(domain: Domain) -> Finding:
-    count, radius = domain.contribution, domain.radius
+def _moments_added(domain: KnownTables) -> Finding:
+    count, radius = domain.rows_of_one, domain.radius
     return pair(count * Fraction(radius) ** 2, NOTHING, (((radius, 0), count),))
 
 
-def _moments_changed(domain: Domain) -> Finding:
-    count, radius = domain.contribution, domain.radius
+def _moments_changed(domain: KnownTables) -> Finding:
+    count, radius = domain.rows_of_one, domain.radius
     return pair(root(2 * count**2 * Fraction(radius) ** 4), (((radius, 0), count),), (((0, radius), count),))
 
 

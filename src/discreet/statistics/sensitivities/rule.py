@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.display import Rounding, format_number
 from discreet.privacy import Norm, Relation
 from discreet.privacy.numbers import root_upward
-from discreet.statistics.sensitivities.domain import Domain
+from discreet.statistics.sensitivities.known_tables import KnownTables
 
 Blocks = tuple[tuple[object, int], ...]
 """Rows and how often each occurs."""
@@ -78,7 +78,7 @@ class Case:
 
     formula: str
     proof: str
-    find: Callable[[Domain], Finding]
+    find: Callable[[KnownTables], Finding]
     least_rows: int = 1
 
 
@@ -86,7 +86,7 @@ class Case:
 class Rule:
     """Everything that is known about the sensitivity of one query.
 
-    `needs` names the parameters of the domain beside the contribution. `norms` are those that mean something, the
+    `needs` names the parameters of the domain beside the rows of one person. `norms` are those that mean something, the
     default first; None where the caller must choose. `integral` says that integer rows give integer answers.
     """
 

@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
 from discreet.errors import InputError, ParameterError
+from discreet.frames import truths
 from discreet.laws.number import Number, round_down, round_up
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.privacy import Estimate, Relation
-from discreet.statistics.columns import WEIGHT_UNIT, Missing, row_weights, split, stated_contribution, truths
-from discreet.statistics.pricing import NoisyVector, stated_price
-from discreet.statistics.statistic import BoundedStatistic, Statistic, Tables, answered
+from discreet.statistics.columns import row_weights, split
+from discreet.statistics.options import NoiseOptions, SumOptions, named_after
+from discreet.statistics.pricing import NoisyVector, priced_noise
+from discreet.statistics.statistic import BoundedStatistic, Statistic, Tables
 
 
 class Count(Statistic):
     """The number of rows, with `filtered=True` of those rows whose truth value is True.
 
-    Privacy. One person moves the count by at most 1, by at most `contribution` where a person may have several rows.
+    Privacy. One person moves the count by at most 1, by at most `rows` where a person may have several rows.
         Under change-one the number of all rows is public and needs no noise; a filtered count moves by at most 1.
-        Proof: a row counts 1 or nothing, and the rows of a person weigh `contribution` together at most; when their
-        rows change, what they weighed and what they weigh now both lie between 0 and `contribution`.
+        Proof: a row counts 1 or nothing, and the rows of a person weigh `rows` together at most; when their
+        rows change, what they weighed and what they weigh now both lie between 0 and `rows`.
     Accuracy. The interval is the exact quantile of the integer noise, cut at 0: below that no count lies.
     Cost. The number of rows is known without a pass; a condition is counted in one.
     Figure. count-error.svg
@@ -32,31 +34,19 @@ class Count(Statistic):
     PureDP(epsilon=1.0, relation=Relation.ADD_REMOVE)
     """
 
-    def __init__(
-        self,
-        *,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        filtered: bool = False,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(relation=relation, confidence=confidence)
+    def __init__(self, *, filtered: bool = False, **options: Unpack[NoiseOptions]) -> None:
+        super().__init__(**options)
         self.filtered = bool(filtered)
-        self.contribution = stated_contribution(contribution)
-        if self.relation is Relation.CHANGE_ONE and not self.filtered and self.contribution is None:
+        if self.relation is Relation.CHANGE_ONE and not self.filtered and self.rows is None:
             raise ParameterError(
-                "under change-one the number of rows is public: take len(values), at no price. Count rows for which a "
-                "condition holds with where=, or protect presence too with relation=Relation.ADD_REMOVE",
+                "relation must be Relation.ADD_REMOVE to count all rows: under change-one their number is public and "
+                "costs nothing, len(values); got Relation.CHANGE_ONE, write where= to count rows for which a condition "
+                "holds",
                 parameter="relation",
             )
-        self._unit = 1 if self.contribution is None else WEIGHT_UNIT
-        shift = self._unit * (self.contribution or 1)
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
-            shift=shift,
+        self.mechanism = priced_noise(
+            self.price,
+            sensitivity=self._unit * (self.rows or 1),
             relation=self.relation,
             width=lambda noisy: noisy.error(self.confidence) / self._unit,
             scalar=True,
@@ -66,13 +56,13 @@ class Count(Statistic):
 
     def measure(self, value: Any) -> int:
         """Return the number of rows, in units of a row's smallest weight."""
-        values, unit = split(value, self.contribution)
+        values, unit = split(value, self.rows)
         if unit is None and not self.filtered:
             return _length(values)
         kept = truths(values) if self.filtered else np.ones(_length(values), dtype=np.bool_)
         if unit is None:
             return int(np.count_nonzero(kept))
-        return int(row_weights(unit, kept, self.contribution or 1).sum())
+        return int(row_weights(unit, kept, self.rows or 1).sum())
 
     def estimate(self, released: Any, *, rows: int | None) -> Estimate:
         """Return the noisy count with its interval."""
@@ -92,35 +82,23 @@ class Count(Statistic):
 def _length(values: Any) -> int:
     """Return the number of rows of a column without looking at it."""
     if isinstance(values, str | bytes | dict | set | frozenset) or not hasattr(values, "__len__"):
-        raise InputError(f"count takes a column or a frame, not {type(values).__name__}")
+        raise InputError(
+            f"values must be a column or a frame; got {type(values).__name__}, write a list, an array or a frame"
+        )
     if isinstance(values, np.ndarray) and values.ndim == 0:
-        raise InputError("count takes a column: an array of one dimension or more")
+        raise InputError("values must be a column, an array of one dimension or more; got a single value")
     return len(values)
 
 
-def count(
-    values: Any = None,
-    *,
-    where: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.95,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Estimate:
+@named_after(Count, without="filtered")
+def count(values: Any = None, *, where: Any = None, unit: Any = None, **options: Unpack[NoiseOptions]) -> Estimate:
     """Return a private number of rows of a column or frame, or of rows `where` a condition holds: see `Count`.
 
     >>> answer = count(list(range(1000)), relation=Relation.ADD_REMOVE, epsilon=1)
     >>> abs(answer.value - 1000) < 50, answer.high - answer.low
     (True, 6.0)
     """
-    stated = locals().copy()
-    condition = stated.pop("where")
-    stated |= {"values": values if condition is None else condition, "filtered": condition is not None}
-    answer: Estimate = answered(Count, stated)
+    answer: Estimate = Count(filtered=where is not None, **options).answer(values if where is None else where, unit)
     return answer
 
 
@@ -129,7 +107,7 @@ class Sum(BoundedStatistic):
 
     Privacy. One row moves the sum by at most max(|L|, |U|) under add/remove. Under change-one it moves it by at most
         U - L, and by at most max(U - L, |L|, |U|) where a value may turn out missing. Persons with several rows:
-        `contribution` times that under add/remove; under change-one what a person adds lies between c min(L, 0) and
+        `rows` times that under add/remove; under change-one what a person adds lies between c min(L, 0) and
         c max(U, 0), and the sum moves by at most the difference.
         Proof: after clipping and rounding a row adds an integer number of steps between L and U, or nothing. Adding a
         row moves the sum by that; changing one, by the difference of two such numbers, one of which may be 0.
@@ -145,36 +123,24 @@ class Sum(BoundedStatistic):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        confidence: float = 0.95,
-        missing: Missing | Number = Missing.LEAVE_OUT,
-        grid: Number | None = None,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence)
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
-            shift=self.shift,
+    def __init__(self, **options: Unpack[SumOptions]) -> None:
+        super().__init__(**options)
+        self.mechanism = priced_noise(
+            self.price,
+            sensitivity=self.sensitivity,
             relation=self.relation,
             width=lambda noisy: round_up(noisy.error(self.confidence) * self._step),
             scalar=True,
         )
 
     @property
-    def shift(self) -> int:
+    def sensitivity(self) -> int:
         """How far one person moves the sum, in steps of the grid times the unit of the weights."""
         low, high = self.scale.start, self.scale.end
         most = max(abs(low), abs(high))
         if self.relation is Relation.CHANGE_ONE:
             most = high - low if self._size_is_known else max(high, 0) - min(low, 0)
-        return max(most, 1) * (self.contribution or 1) * self._unit
+        return max(most, 1) * (self.rows or 1) * self._unit
 
     @property
     def _step(self) -> Fraction:
@@ -205,25 +171,12 @@ class Sum(BoundedStatistic):
         return [([low, high], [high, high]), *(missing if self._fill is None else [])]
 
 
-def sum(
-    values: Any,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    confidence: float = 0.95,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Estimate:
+@named_after(Sum)
+def sum(values: Any, *, unit: Any = None, **options: Unpack[SumOptions]) -> Estimate:
     """Return a private sum of a column of numbers clipped to `bounds`: see `Sum`.
 
     >>> abs(sum([1.0] * 1000, bounds=(0, 2), relation=Relation.ADD_REMOVE, epsilon=1).value - 1000) < 100
     True
     """
-    answer: Estimate = answered(Sum, locals())
+    answer: Estimate = Sum(**options).answer(values, unit)
     return answer

@@ -5,31 +5,20 @@ It is a share of the range, found with its interval from a noisy sum A and a noi
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.noise import IntegerNoise
 from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns import Missing
-from discreet.statistics.pricing import (
-    NoisyVector,
-    combination_quantile,
-    mean_of_population,
-    stated_people,
-    stated_price,
-)
-from discreet.statistics.statistic import BoundedStatistic, Tables, answered
-
-_ITERATIONS = 60
-_FEW = 4.0
-Shares = tuple[float, float, float]
+from discreet.statistics.options import MeanOptions, named_after
+from discreet.statistics.pricing import NoisyVector, mean_of_population, priced_noise
+from discreet.statistics.statistic import BoundedStatistic, Tables
+from discreet.statistics.sums.mean_interval import MeanInterval, mean_ends, within_range
 
 
 class MeanForm(Enum):
@@ -49,7 +38,7 @@ class Mean(BoundedStatistic):
 
     Privacy. epsilon-DP for noise of scale (U - L) / epsilon on both sums under add/remove, however many values there
         are; under change-one for noise of scale (U - L) / epsilon on the sum, and on both 2 S and (U - L) N of scale
-        2 (U - L) / epsilon where values may be missing. A person with several rows: `contribution` times as much.
+        2 (U - L) / epsilon where values may be missing. A person with several rows: `rows` times as much.
         Proof: a row adds (x - L, U - x) to (A, B), two numbers at or above 0 that add up to U - L: its L1 norm, and at
         least its L2 norm. Change-one, nothing missing: the sum moves by at most U - L. Else a person adds (s, t) with
         |s| <= t <= c (U - L), s twice the distance from the middle; between two such vectors |s - s'| + |t - t'| <=
@@ -67,30 +56,17 @@ class Mean(BoundedStatistic):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        people: int | None = None,
-        confidence: float = 0.95,
-        target: Target = Target.TABLE,
-        missing: Missing | Number = Missing.LEAVE_OUT,
-        grid: Number | None = None,
-        contribution: int | None = None,
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
-        self._people = stated_people(people, error, of="mean")
-        self._refuse_dependent_rows()
-        shift = self.scale.steps * (self.contribution or 1) * self._unit
+    moment = "mean"
+
+    def __init__(self, **options: Unpack[MeanOptions]) -> None:
+        super().__init__(**options)
+        self._check_independent_rows()
+        sensitivity = self.scale.steps * (self.rows or 1) * self._unit
         if self.form is MeanForm.CENTERED:
-            shift *= 2
-        self.mechanism = stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error).noise(
-            shift=shift,
+            sensitivity *= 2
+        self.mechanism = priced_noise(
+            self.price,
+            sensitivity=sensitivity,
             relation=self.relation,
             width=self._predicted,
             scalar=self.form is MeanForm.KNOWN_SIZE,
@@ -109,7 +85,7 @@ class Mean(BoundedStatistic):
         everything = self.scale.steps * totals.present
         if self.form is MeanForm.KNOWN_SIZE:
             if not totals.present:
-                raise InputError("under change-one a mean needs at least one row")
+                raise InputError("values must have at least one row for a mean under change-one; got none")
             return totals.first
         if self.form is MeanForm.CENTERED:
             return np.array([2 * totals.first - everything, everything], dtype=object)
@@ -124,17 +100,9 @@ class Mean(BoundedStatistic):
         if self.target is Target.POPULATION:
             size = self._least_size(released, rows, confidence)
             low, high = mean_of_population(low, high, size, (1.0 - self.confidence) / 2.0)
-        first, last, half = self.scale.value(0), self.scale.value(self.scale.steps), self.scale.grid / 2
-        return self._estimated(
-            float(first + self._exact(value)),
-            round_down(max(first + self._exact(low) - half, first)),
-            round_up(min(first + self._exact(high) + half, last)),
-            f"quantile of the noise in a ratio{sampling}",
-        )
-
-    def _exact(self, share: float) -> Fraction:
-        """Return a share of the range in the unit of the values."""
-        return Fraction(share) * self.scale.steps * self.scale.grid
+        found = self.scale.value(0) + Fraction(value) * self.scale.steps * self.scale.grid
+        ends = mean_ends(self.scale, low, high, rounded=self.scale.grid / 2)
+        return self._estimated(float(found), *ends, f"quantile of the noise in a ratio{sampling}")
 
     def _shares(self, released: Any, rows: int | None, confidence: float) -> tuple[float, float, float]:
         """Return low, value and high as shares of the range."""
@@ -142,46 +110,35 @@ class Mean(BoundedStatistic):
             everything = self.scale.steps * (rows or 1)
             width = self.mechanism.error(confidence)
             ends = (released - width, released, released + width)
-            low, value, high = (_share(end / everything) for end in ends)
+            low, value, high = (within_range(end / everything) for end in ends)
             return low, value, high
-        first, size = self._first_and_size(released)
-        return mean_shares(first, size, lambda share: self._quantile(share, confidence))
+        return self._interval(self.mechanism.noise).shares(*self._first_and_size(released), confidence)
+
+    def _interval(self, noise: IntegerNoise) -> MeanInterval:
+        """Return the intervals that a noise leaves."""
+        return MeanInterval(noise, centered=self.form is MeanForm.CENTERED)
 
     def _first_and_size(self, released: Any) -> tuple[float, float]:
         """Return A and A + B, in steps, from either form."""
         one, two = int(released[0]), int(released[1])
         return ((one + two) / 2, float(two)) if self.form is MeanForm.CENTERED else (float(one), float(one + two))
 
-    def _quantile(self, share: float, confidence: float) -> float:
-        """Return how far the noise of A - p (A + B) goes."""
-        if self.form is MeanForm.CENTERED:
-            return combination_quantile(self.mechanism.noise, [0.5, 0.5 - share], confidence)
-        return combination_quantile(self.mechanism.noise, [1.0 - share, share], confidence)
-
     def _least_size(self, released: Any, rows: int | None, confidence: float) -> float:
         """Return a lower bound on the number of values, in rows."""
         if self.form is MeanForm.KNOWN_SIZE:
             return float(rows or 1)
-        noise = self.mechanism.noise
-        coefficients = [1.0] if self.form is MeanForm.CENTERED else [1.0, 1.0]
         _, size = self._first_and_size(released)
-        left = size - combination_quantile(noise, coefficients, confidence)
+        left = self._interval(self.mechanism.noise).least_size(size, confidence)
         return max(left / self.scale.steps, 0.0)
 
     def _predicted(self, noisy: NoisyVector) -> float:
-        """Return the half-width for a table of `people` rows, at the worst share; the size's own noise included."""
+        """Return the half-width for a table of `rows_expected` rows at the worst share, with the noise of the size."""
         rest = 1.0 - self.confidence
-        size = float(self.scale.steps) * (self._people or 1) * self._unit
+        size = float(self.scale.steps) * (self._rows_expected or 1) * self._unit
         unit = float(self.scale.steps * self.scale.grid)
         if self.form is MeanForm.KNOWN_SIZE:
             return noisy.error(self.confidence) / size * unit
-        worst = [0.5, 0.5] if self.form is MeanForm.CENTERED else [1.0, 0.0]
-        sums = [1.0] if self.form is MeanForm.CENTERED else [1.0, 1.0]
-        lost = combination_quantile(noisy.noise, sums, 1.0 - 0.1 * rest)
-        reach = combination_quantile(noisy.noise, worst, 1.0 - 0.9 * rest)
-        if too_small(size - lost, reach):
-            return math.inf
-        return reach / (size - lost) * unit + float(self.scale.grid) / 2
+        return self._interval(noisy.noise).half_width(size, rest) * unit + float(self.scale.grid) / 2
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A row takes a bound, or its value is missing."""
@@ -191,61 +148,13 @@ class Mean(BoundedStatistic):
         return [([low, high], [high, high]), *([([high, low], [None, low])] if self._fill is None else [])]
 
 
-def mean(
-    values: Any,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    people: int | None = None,
-    confidence: float = 0.95,
-    target: Target = Target.TABLE,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-) -> Estimate:
+@named_after(Mean)
+def mean(values: Any, *, unit: Any = None, **options: Unpack[MeanOptions]) -> Estimate:
     """Return a private mean of a column of numbers clipped to `bounds`: see `Mean`.
 
     >>> ages = [20.0, 30.0, 40.0] * 1000
-    >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, people=3000).value - 30) < 5
+    >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, rows_expected=3000).value - 30) < 5
     True
     """
-    answer: Estimate = answered(Mean, locals())
+    answer: Estimate = Mean(**options).answer(values, unit)
     return answer
-
-
-def mean_shares(first: float, size: float, quantile: Callable[[float], float]) -> Shares:
-    """Return low, value and high of p = A / (A + B), where |A - p (A + B)| is within quantile(p) for the true p.
-
-    Where the size is not well above its noise every share is possible.
-
-    >>> mean_shares(30.0, 100.0, lambda share: 2.0)
-    (0.27999..., 0.3, 0.32000...)
-    """
-    if size <= 0 or size <= _FEW * quantile(0.0):
-        return 0.0, _share(first / size) if size > 0 else 0.5, 1.0
-    return _end(first, size, -1.0, quantile), _share(first / size), _end(first, size, 1.0, quantile)
-
-
-def too_small(size: float, reach: float) -> bool:
-    """Say whether a size is too small for its noise to say anything."""
-    return size <= _FEW * reach
-
-
-def _end(first: float, size: float, sign: float, quantile: Callable[[float], float]) -> float:
-    """Solve |A - p (A + B)| = quantile(p) on one side of the estimate; the map is a contraction for large sizes."""
-    share = _share(first / size)
-    for _ in range(_ITERATIONS):
-        moved = _share((first + sign * quantile(share)) / size)
-        close, share = abs(moved - share) < 1e-13, moved
-        if close:
-            break
-    return _share(share + sign * 1e-12)
-
-
-def _share(value: float) -> float:
-    return min(max(value, 0.0), 1.0)

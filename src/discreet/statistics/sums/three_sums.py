@@ -46,12 +46,12 @@ Triple = tuple[float, ...]
 class Quadratics:
     """Three quadratics by their coefficients of 1, x and x^2, with the distances of the lemmas.
 
-    `shift` and `apart` are the L1 norm of a row and the largest L1 distance of two, `squared` and `apart_squared` the
-    squares of the L2 ones; `size`, `first` and `second` say how 1, x and x^2 are combined from the three.
+    `sensitivity` and `apart` are the L1 norm of a row and the largest L1 distance of two, `squared` and `apart_squared`
+    the squares of the L2 ones; `size`, `first` and `second` say how 1, x and x^2 are combined from the three.
     """
 
     coefficients: tuple[tuple[int, int, int], ...]
-    shift: int
+    sensitivity: int
     apart: int
     squared: int
     apart_squared: int
@@ -87,7 +87,7 @@ class Quadratics:
 # the inverse of the coefficients, column by column
 FOR_LAPLACE = Quadratics(
     coefficients=((16, -40, 25), (0, 50, -50), (1, -10, 25)),
-    shift=17,
+    sensitivity=17,
     apart=32,
     squared=17**2,
     apart_squared=32**2,
@@ -97,7 +97,7 @@ FOR_LAPLACE = Quadratics(
 )
 FOR_GAUSSIAN = Quadratics(
     coefficients=((0, 20, -20), (4, -16, 16), (-3, 6, 0)),
-    shift=7,
+    sensitivity=7,
     apart=14,
     squared=25,
     apart_squared=53,
@@ -208,7 +208,7 @@ class NoisySums:
 
 
 def predicted_reach(noise: IntegerNoise, row: int, rows: int, rest: float, *, lost: int) -> float:
-    """Return the half-width of a variance, as a share, for a table of so many rows at the worst mean."""
+    """Return the half-width of a variance, as a share, for a table of `rows` rows at the worst mean."""
     basis = quadratics_for(noise)
 
     def reach(coefficients: Triple, share: float) -> float:

@@ -9,17 +9,17 @@ import dataclasses
 import math
 from enum import Enum
 from fractions import Fraction
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError
-from discreet.laws.number import Number, positive_rational, round_down, round_up
-from discreet.privacy import Estimate, Relation, Target
-from discreet.statistics.columns import Missing
-from discreet.statistics.pricing import NoisyVector, Price, mean_of_population, stated_people, stated_price
-from discreet.statistics.statistic import BoundedStatistic, Tables, answered
+from discreet.laws.number import round_down, round_up
+from discreet.privacy import Estimate, Price, Relation, Target
+from discreet.statistics.options import MeanOptions, VarianceOptions, named_after
+from discreet.statistics.pricing import NoisyVector, mean_of_population, priced_noise
+from discreet.statistics.statistic import BoundedStatistic, Tables
 from discreet.statistics.sums.three_sums import (
     FOR_GAUSSIAN,
     FOR_LAPLACE,
@@ -46,7 +46,7 @@ class Variance(BoundedStatistic):
 
     Privacy. epsilon-DP for noise of scale 17 (U - L)^2 / epsilon on each of the three sums under add/remove, and of 32
         instead of 17 under change-one; with a public n for noise of scale (n - 1) / n^2 (U - L)^2 / epsilon on the
-        variance, and (U - L)^2 / (n epsilon) on the one with n - 1. Several rows a person: `contribution` times as
+        variance, and (U - L)^2 / (n epsilon) on the one with n - 1. Several rows a person: `rows` times as
         much.
         Proof: the three numbers of a row are at or above 0 and add up to 17 (a + b)^2 = 17 (U - L)^2, which so is its
         L1 norm; two rows are at most 32 (U - L)^2 apart, and for Gaussian noise three other quadratics have L2 norm 5
@@ -68,45 +68,36 @@ class Variance(BoundedStatistic):
     True
     """
 
-    def __init__(
-        self,
-        *,
-        bounds: Any = None,
-        relation: Relation | None = None,
-        epsilon: Number | None = None,
-        delta: Number | None = None,
-        rho: Number | None = None,
-        error: Number | None = None,
-        people: int | None = None,
-        confidence: float = 0.95,
-        target: Target = Target.TABLE,
-        missing: Missing | Number = Missing.LEAVE_OUT,
-        grid: Number | None = None,
-        contribution: int | None = None,
-        sample: bool = False,
-    ) -> None:
-        super().__init__(bounds, grid, missing, contribution, relation=relation, confidence=confidence, target=target)
+    moment = "variance"
+
+    def __init__(self, *, sample: bool = False, **options: Unpack[MeanOptions]) -> None:
+        super().__init__(**options)
         self.scale.check_squares()
         self.sample = bool(sample)
-        self._people = stated_people(people, error, of="variance")
-        self._refuse_dependent_rows()
-        if self.contribution is not None and self.sample:
+        self._check_independent_rows()
+        if self.rows is not None and self.sample:
             raise ConflictingParameters(
-                "dividing by n - 1 is for independent rows; with several rows a person leave sample= out",
+                "sample must be False where a person has several rows, as dividing by n - 1 is for independent rows; "
+                "got True, write sample=False",
                 parameter="sample",
             )
-        self.mechanism = self._mechanism(stated_price(epsilon=epsilon, delta=delta, rho=rho, error=error))
+        self.mechanism = self._mechanism(self._priced(self.price))
+
+    def _priced(self, price: Price) -> Price:
+        """Return the price; an error is one of the variance."""
+        return price
 
     def _mechanism(self, price: Price) -> NoisyVector:
         """Return the noise, on integers in steps^2."""
         row, relation = self._row, self.relation
         if self._size_is_known:
-            return price.noise(shift=row, relation=relation, width=self._predicted, scalar=True)
+            return priced_noise(price, sensitivity=row, relation=relation, width=self._predicted, scalar=True)
         basis = FOR_LAPLACE if price.rho is None and price.delta is None else FOR_GAUSSIAN
-        row *= self.contribution or 1
+        row *= self.rows or 1
         changed = relation is Relation.CHANGE_ONE
-        return price.noise(
-            shift=row * (basis.apart if changed else basis.shift),
+        return priced_noise(
+            price,
+            sensitivity=row * (basis.apart if changed else basis.sensitivity),
             squared=row**2 * (basis.apart_squared if changed else basis.squared),
             relation=relation,
             width=self._predicted,
@@ -134,7 +125,9 @@ class Variance(BoundedStatistic):
             return quadratics_for(self.mechanism.noise).sums(totals, self.scale.steps)
         rows = totals.present
         if rows < 1 + self.sample:
-            raise InputError("under change-one a variance needs a row, and two where it divides by n - 1")
+            raise InputError(
+                "values must have a row for a variance under change-one, and two where it divides by n - 1; got fewer"
+            )
         pairs = rows * totals.second - totals.first**2
         others = max(rows - 1, 1)
         return (2 * pairs + others) // (2 * others)  # nearest, halves upward: a shift by an integer stays one
@@ -202,8 +195,8 @@ class Variance(BoundedStatistic):
         return below, min(above, 0.25)
 
     def _predicted(self, noisy: NoisyVector) -> float:
-        """Return the half-width for a table of `people` rows at the worst mean; the size's own noise included."""
-        rest, rows = 1.0 - self.confidence, self._people or 1
+        """Return the half-width for a table of `rows_expected` rows at the worst mean, with the noise of the size."""
+        rest, rows = 1.0 - self.confidence, self._rows_expected or 1
         rounding = float((self._range + self.scale.grid) * self.scale.grid)
         if self.form is VarianceForm.KNOWN_SIZE:
             share = 1.0 / rows if self.sample else (rows - 1) / rows**2
@@ -219,24 +212,8 @@ class Variance(BoundedStatistic):
         return [([low, low, low], [low, high, low]), *([([high, low], [None, low])] if self._fill is None else [])]
 
 
-def variance(
-    values: Any,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    people: int | None = None,
-    confidence: float = 0.95,
-    target: Target = Target.TABLE,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-    sample: bool = False,
-) -> Estimate:
+@named_after(Variance)
+def variance(values: Any, *, unit: Any = None, **options: Unpack[VarianceOptions]) -> Estimate:
     """Return a private variance of a column of numbers clipped to `bounds`: see `Variance`.
 
     >>> ages = [20.0, 30.0, 40.0] * 2000
@@ -244,7 +221,7 @@ def variance(
     >>> abs(spread.value - 200 / 3) < 60
     True
     """
-    answer: Estimate = answered(Variance, locals())
+    answer: Estimate = Variance(**options).answer(values, unit)
     return answer
 
 
@@ -265,9 +242,9 @@ class StandardDeviation(Variance):
     True
     """
 
-    def __init__(self, *, error: Number | None = None, **parameters: Any) -> None:
-        wanted = None if error is None else positive_rational(error, name="error") ** 2
-        super().__init__(error=wanted, **parameters)
+    def _priced(self, price: Price) -> Price:
+        """Return the price; an error of the deviation is the root of one of the variance."""
+        return price if price.error is None else dataclasses.replace(price, error=price.error**2)
 
     def estimate(self, released: Any, *, rows: int | None) -> Estimate:
         """Return the root of the noisy variance, and of the ends of its interval."""
@@ -280,29 +257,13 @@ class StandardDeviation(Variance):
         )
 
 
-def standard_deviation(
-    values: Any,
-    *,
-    bounds: Any = None,
-    relation: Relation | None = None,
-    epsilon: Number | None = None,
-    delta: Number | None = None,
-    rho: Number | None = None,
-    error: Number | None = None,
-    people: int | None = None,
-    confidence: float = 0.95,
-    target: Target = Target.TABLE,
-    missing: Missing | Number = Missing.LEAVE_OUT,
-    grid: Number | None = None,
-    unit: Any = None,
-    contribution: int | None = None,
-    sample: bool = False,
-) -> Estimate:
+@named_after(StandardDeviation)
+def standard_deviation(values: Any, *, unit: Any = None, **options: Unpack[VarianceOptions]) -> Estimate:
     """Return a private standard deviation of a column of numbers clipped to `bounds`: see `StandardDeviation`.
 
     >>> ages = [20.0, 30.0, 40.0] * 1000
     >>> abs(standard_deviation(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1).value - 8.2) < 4
     True
     """
-    answer: Estimate = answered(StandardDeviation, locals())
+    answer: Estimate = StandardDeviation(**options).answer(values, unit)
     return answer

@@ -1,5 +1,5 @@
-"""What every method of query release shares: neighbors, purse and release."""
+"""What every method of query release shares: neighbors, allowance and release."""
 
+from discreet.synthesis.base.allowance import Allowance, Noisy, checked_share, deviation_of, noise_for
 from discreet.synthesis.base.neighbors import Neighbors
-from discreet.synthesis.base.purse import Noisy, Purse, checked_share, deviation_of, noise_for
-from discreet.synthesis.base.release import Progress, Synthesizer, SyntheticRelease, require_records, silent
+from discreet.synthesis.base.release import Synthesizer, SyntheticRelease, require_records

@@ -1,4 +1,4 @@
-"""Who is protected in a table of records: the relation, a public size, and how many records one unit may have."""
+"""Who is protected in a table of records: the relation, the public number of people, and the records of one unit."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from discreet.privacy.numbers import whole
 
 @dataclass(frozen=True, slots=True)
 class Neighbors:
-    """Tables that differ in one unit, of at most `rows` records; `size` is public, about or exactly the record count.
+    """Tables that differ in one unit, of at most `rows` records; `people` is public, about or exactly the record count.
 
-    Under change-one both tables have the same number of units. `size` scales answers and sets parameters; it is a
+    Under change-one both tables have the same number of units. `people` scales answers and sets parameters; it is a
     public statement and never the private count. `everyone` says that every unit has at least one record; state False
     where a unit may have none, as people without a visit have in a table of visits. Where every unit has one record and
-    one is changed, `size` is taken for the number of records (`stated_count`), and the records are not counted: a false
-    statement makes the answers worse, and costs no privacy.
+    one is changed, `people` is taken for the number of records (`stated_count`), and the records are not counted: a
+    false statement makes the answers worse, and costs no privacy.
 
     Privacy. Let c be the count of a query and N the number of records. One unit moves c, and N, by at most `count` =
         rows, and 2c - N by at most `swing`, which is rows under add/remove and 2 rows under change-one; it moves the
@@ -34,7 +34,7 @@ class Neighbors:
     """
 
     relation: Relation
-    size: int
+    people: int
     rows: int = 1
     everyone: bool = True
 
@@ -43,13 +43,13 @@ class Neighbors:
             raise MissingParameter(
                 "say who is a neighbor: Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation"
             )
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or self.size < 1:
-            raise ParameterError("size is a public number of records, at least 1", parameter="size")
+        if isinstance(self.people, bool) or not isinstance(self.people, int) or self.people < 1:
+            raise ParameterError("people must be a public number of records, at least 1", parameter="people")
         object.__setattr__(self, "rows", whole(self.rows, name="rows"))
         if self.rows < 1:
-            raise ParameterError("rows is at least 1", parameter="rows")
+            raise ParameterError("rows must be at least 1", parameter="rows")
         if not isinstance(self.everyone, bool):
-            raise ParameterError("everyone is True or False", parameter="everyone")
+            raise ParameterError("everyone must be True or False", parameter="everyone")
 
     @property
     def same_count(self) -> bool:
@@ -58,8 +58,8 @@ class Neighbors:
 
     @property
     def stated_count(self) -> int | None:
-        """The number of records where it is public: `size`, as stated, whatever the table holds; else None."""
-        return self.size if self.same_count else None
+        """The number of records where it is public: `people`, as stated, whatever the table holds; else None."""
+        return self.people if self.same_count else None
 
     @property
     def _times(self) -> int:
@@ -87,5 +87,5 @@ class Neighbors:
 
     @property
     def range_per_count(self) -> Fraction:
-        """The range of losses for a choice among signed queries by (2c - N)/(2 size), per unit of the rate."""
-        return Fraction(self.swing, self.size)
+        """The range of losses for a choice among signed queries by (2c - N)/(2 people), per unit of the rate."""
+        return Fraction(self.swing, self.people)

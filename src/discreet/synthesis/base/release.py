@@ -11,14 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress, silent
 from discreet.errors import InputError, ParameterError
 from discreet.privacy import Guarantee
+from discreet.synthesis.base.allowance import Allowance
 from discreet.synthesis.base.neighbors import Neighbors
-from discreet.synthesis.base.purse import Purse
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.workloads import Workload, require_own
-
-Progress = Callable[[int, int], None]  # called with (steps done, steps in all): public numbers, never rows or values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,13 +46,13 @@ class SyntheticRelease:
 class Synthesizer(ABC):
     """One way to release a workload: everything about it is public and fixed before data is read.
 
-    A leaf is a frozen dataclass that holds at least `workload` and `purse`, is made by its class method `of` from
+    A leaf is a frozen dataclass that holds at least `workload` and `allowance`, is made by its class method `of` from
     (workload, neighbors, price), and reads records in `_release` only.
     """
 
     name: ClassVar[str]
     workload: Workload
-    purse: Purse
+    allowance: Allowance
 
     def __init_subclass__(cls, **given: Any) -> None:
         super().__init_subclass__(**given)
@@ -64,7 +63,7 @@ class Synthesizer(ABC):
     @property
     def guarantee(self) -> Guarantee:
         """The guarantee of the whole release: what a ledger is charged."""
-        return self.purse.guarantee
+        return self.allowance.guarantee
 
     @property
     @abstractmethod
@@ -89,7 +88,7 @@ class Synthesizer(ABC):
     ) -> SyntheticRelease:
         """Return what was made together with what was guaranteed."""
         return SyntheticRelease(
-            method=self.name, workload=self.workload, neighbors=self.purse.neighbors, guarantee=self.guarantee,
+            method=self.name, workload=self.workload, neighbors=self.allowance.neighbors, guarantee=self.guarantee,
             table=table, answers=answers, plan=self.plan, evidence=evidence, deviations=deviations,
         )  # fmt: skip
 
@@ -103,7 +102,7 @@ class Synthesizer(ABC):
 def require_records(table: object, name: str) -> None:
     """Refuse a table that is not in codes yet."""
     if not isinstance(table, Records):
-        raise InputError(f"{name} is not Records but {type(table).__name__}; encode it first: domain.encode(frame)")
+        raise InputError(f"{name} must be Records, not {type(table).__name__}; encode it first: domain.encode(frame)")
 
 
 def _with_checks(of: Callable[..., Any]) -> Callable[..., Any]:
@@ -126,7 +125,3 @@ def _with_checks(of: Callable[..., Any]) -> Callable[..., Any]:
         return of(cls, workload, neighbors, *args, **choices)
 
     return checked
-
-
-def silent(done: int, steps: int) -> None:
-    """Tell nobody."""

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
+from discreet.frames import as_column, numbers, places, python_times
 from discreet.laws.number import Number, exact_rational
-from discreet.synthesis.domain.columns import places, plain, python_times
 
 Codes = NDArray[np.uint16]
 BINS = 32  # unless stated, of a number whose range is public and whose values are too many to list
@@ -133,12 +133,10 @@ class Binned(Attribute):
             raise ParameterError(f"{self.name}: edges increase, one more than there are bins", parameter="edges")
 
     def encode(self, column: Any) -> Codes:
-        """Return the bin of every number; what is no number is missing, or an error where nothing may be."""
-        data, masked = plain(column)
-        with np.errstate(all="ignore"):  # a warning would tell that somebody's number is beyond all floats
-            numbers = data.astype(np.float64) if data.dtype.kind in "biuf" else _floats(data)
-        codes = np.searchsorted(np.array(self.edges[1:-1]), numbers, side="right").astype(np.int64)
-        codes[masked | np.isnan(numbers)] = len(self.values)
+        """Return the bin of every number; what is not a number is missing, or an error where nothing may be missing."""
+        found = numbers(as_column(column), odd_is_missing=True).astype(np.float64)
+        codes = np.searchsorted(np.array(self.edges[1:-1]), found, side="right").astype(np.int64)
+        codes[np.isnan(found)] = len(self.values)
         return self._checked(codes)
 
     def label(self, code: int) -> str:
@@ -146,31 +144,6 @@ class Binned(Attribute):
         if code >= len(self.values):
             return "missing"
         return f"[{self.edges[code]:g}, {self.edges[code + 1]:g})"
-
-
-def _floats(data: NDArray[Any]) -> NDArray[np.float64]:
-    """Return objects as numbers, NaN for what is none; texts, dates and complex numbers are none."""
-    if data.dtype.kind != "O":
-        return np.full(len(data), np.nan)
-    return np.fromiter((_float(entry) for entry in data.tolist()), dtype=np.float64, count=len(data))
-
-
-def _float(entry: Any) -> float:
-    """Return one object as a number."""
-    if isinstance(entry, str | bytes | complex | np.complexfloating | np.datetime64 | np.timedelta64):
-        return float("nan")
-    try:
-        return _converted(entry)
-    except Exception:  # a foreign object may raise anything, and its message may show it
-        return float("nan")
-
-
-def _converted(entry: Any) -> float:
-    """Return a number as the nearest float, an infinity where it is too large for one."""
-    try:
-        return float(entry)
-    except OverflowError:
-        return float("inf") if entry > 0 else float("-inf")
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +161,7 @@ class Bins:
 
     def __post_init__(self) -> None:
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= 1 << 16:
-            raise ParameterError("count is a number of bins from 1 to 65,536", parameter="count")
+            raise ParameterError("count must be a number of bins from 1 to 65,536", parameter="count")
         if self._low >= self._high:
             raise ParameterError("low is less than high", parameter="low")
 

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, InputError, ParameterError, UnknownName
+from discreet.frames import Frame
 from discreet.synthesis.domain.attribute import Attribute, Bins, Codes
-from discreet.synthesis.domain.columns import column
 
 __all__ = ["Attribute", "Codes", "Domain", "Records"]
 
@@ -101,16 +101,17 @@ class Domain:
 
     def encode(self, columns: Mapping[str, Any]) -> Records:
         """Return a table (arrays by name, a data frame or an arrow table) as records of this domain."""
-        coded = [_coded(one, columns) for one in self.attributes]
+        table = Frame.read(columns)
+        coded = [_coded(one, table) for one in self.attributes]
         if len({len(one) for one in coded}) > 1:
             raise InputError("the columns have different lengths")
         return Records(self, np.stack(coded))
 
 
-def _coded(attribute: Attribute, columns: Any) -> Codes:
+def _coded(attribute: Attribute, table: Frame) -> Codes:
     """Return the codes of one column of a table; whatever a library says about an entry is left unsaid."""
     try:
-        return attribute.encode(column(columns, attribute.name))
+        return attribute.encode(table.stored(attribute.name))
     except DiscreetError:
         raise
     except Exception:  # each library has a tree of its own, and its messages may show an entry
@@ -137,10 +138,10 @@ class Records:
     def __post_init__(self) -> None:
         given = np.asarray(self.codes)
         if given.dtype != np.uint16 and given.size and (given.dtype.kind not in "ui" or _wraps(given)):
-            raise InputError("codes are whole numbers, and one lies outside its attribute's values")
+            raise InputError("codes must be whole numbers; one lies outside its attribute's values")
         codes = np.ascontiguousarray(given, dtype=np.uint16)
         if codes.ndim != 2 or codes.shape[0] != len(self.domain):
-            raise InputError("codes form an array with one row for each attribute")
+            raise InputError("codes must be an array with one row for each attribute")
         if codes.size and np.any(codes.max(axis=1) >= np.array(self.domain.sizes)):
             raise InputError("a code lies outside its attribute's values")
         codes = codes.view()  # so that an array handed in can still be written to by its owner

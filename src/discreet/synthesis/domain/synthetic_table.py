@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet._optional import optional
 from discreet.display.csv_text import write_csv
 from discreet.errors import InputError, ParameterError
+from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.synthesis.domain.domain import Domain, Records
 
 _MOST = 1 << 63  # of a 64-bit integer, exclusive
@@ -38,7 +39,7 @@ class SyntheticTable:
             or np.any(weights < 0)
             or not weights.sum() > 0
         ):
-            raise InputError("weights are one finite number, at least 0, for each record, and not all 0")
+            raise InputError("weights must be one finite number, at least 0, for each record, and not all 0")
 
     @property
     def domain(self) -> Domain:
@@ -52,25 +53,25 @@ class SyntheticTable:
         weighed = "" if self.weights is None else ", weighted"
         return f"SyntheticTable({len(self):,} rows{weighed}; {', '.join(self.domain.names)})"
 
-    def unweighted(self, rows: int) -> SyntheticTable:
-        """Return a table of so many rows without weights, each record about as often as its weight says.
+    def unweighted(self, size: int) -> SyntheticTable:
+        """Return a table of `size` rows without weights, each record about as often as its weight says.
 
-        Accuracy. A record of the share w of the weight appears floor(w rows) or ceil(w rows) times, so a query that
-            k records decide moves by less than k/rows.
+        Accuracy. A record of the share w of the weight appears floor(w size) or ceil(w size) times, so a query that
+            k records decide moves by less than k/size.
             Proof: the largest remainders get the rows that the integer parts leave over, one each; fewer are left over
-            than there are remainders. The share of every record moves by less than 1/rows.
+            than there are remainders. The share of every record moves by less than 1/size.
 
         >>> domain = Domain.of(color=["red", "green"])
         >>> table = SyntheticTable(domain.encode({"color": ["red", "green"]}), np.array([3.0, 1.0]))
         >>> table.unweighted(8).columns()["color"].tolist().count("red")
         6
         """
-        if isinstance(rows, bool) or not isinstance(rows, int) or rows < 1:
-            raise ParameterError("rows is a whole number of at least 1", parameter="rows")
+        if isinstance(size, bool) or not isinstance(size, int) or size < 1:
+            raise ParameterError("size must be a whole number, at least 1", parameter="size")
         weights = np.ones(len(self)) if self.weights is None else self.weights
-        wanted = weights / weights.sum() * rows
+        wanted = weights / weights.sum() * size
         counts = np.floor(wanted).astype(np.int64)
-        left = rows - int(counts.sum())
+        left = size - int(counts.sum())
         counts[np.argsort(counts - wanted, kind="stable")[:left]] += 1
         return SyntheticTable(Records(self.domain, np.repeat(self.records.codes, counts, axis=1)))
 
@@ -81,7 +82,7 @@ class SyntheticTable:
     def to_csv(self, path: str | Path) -> Path:
         """Write the rows as UTF-8 text with commas and a header, an empty field where a value is missing.
 
-        Weights are a last column; `table.unweighted(rows=...).to_csv(path)` writes repeated rows instead. Days are
+        Weights are a last column; `table.unweighted(size=...).to_csv(path)` writes repeated rows instead. Days are
         written as days, also where they are kept as times at midnight.
         """
         target, columns = Path(path), self._written()
@@ -100,8 +101,7 @@ class SyntheticTable:
 
     def to_arrow(self) -> Any:
         """Return an Arrow table, null where a value is missing; weights are a last column."""
-        arrow = optional("pyarrow", extra="frames", purpose="to_arrow()")
-        return arrow.table({name: arrow.array(column.tolist()) for name, column in self._written().items()})
+        return to_arrow(self._written())
 
     def to_pandas(self) -> Any:
         """Return a pandas data frame; weights are a last column.
@@ -115,13 +115,11 @@ class SyntheticTable:
             kind = _kind(one.values, missing=bool(np.any(codes == len(one.values))))
             if kind is not None:
                 columns[one.name] = pandas.array(columns[one.name].tolist(), dtype=kind)
-        return pandas.DataFrame(columns)
+        return to_pandas(columns)
 
     def to_polars(self) -> Any:
         """Return a Polars data frame, null where a value is missing; weights are a last column."""
-        polars = optional("polars", extra="frames", purpose="to_polars()")
-        columns = self._written()
-        return polars.DataFrame({name: polars.Series(name, column.tolist()) for name, column in columns.items()})
+        return to_polars(self._written())
 
     def _written(self) -> dict[str, NDArray[Any]]:
         """Return the columns with that of the weights, if there are any, under a name that is free."""

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from discreet.display import Progress
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
-from discreet.synthesis.methods.forest import Independent, Tree, default_rows, looks_at_pairs, measured_attributes
-from discreet.synthesis.methods.residual import Finish, Residual
+from discreet.synthesis.methods.forest import Independent, Tree, default_size, looks_at_pairs, measured_attributes
+from discreet.synthesis.methods.residual import Residual, ResidualFinish
 from discreet.synthesis.methods.weights import SUPPORT, Mwem, Reweighted
 from discreet.synthesis.workloads import Marginals, Workload
 
@@ -42,11 +43,11 @@ class Best(Synthesizer):
     chosen: Synthesizer
     reason: str
     workload: Workload = field(init=False, repr=False)
-    purse: Purse = field(init=False, repr=False)
+    allowance: Allowance = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "workload", self.chosen.workload)
-        object.__setattr__(self, "purse", self.chosen.purse)
+        object.__setattr__(self, "allowance", self.chosen.allowance)
 
     @classmethod
     def of(
@@ -58,7 +59,7 @@ class Best(Synthesizer):
         delta: Number | None = None,
         rho: Number | None = None,
     ) -> Best:
-        """Choose a method by public numbers: the domain, the workload's kind and length, the stated size, the price.
+        """Choose a method by public numbers: the domain, the workload, the stated number of people, the price.
 
         Let the noise of the price be the deviation of one share when a hundred are measured, over ten. Above 0.005:
         independent attributes. Cells of marginals: residuals where their noise, known beforehand, moves a marginal by
@@ -73,7 +74,7 @@ class Best(Synthesizer):
         >>> print(chosen.plan["method"], "because", chosen.reason)
         mwem because the 20 possible records can all be listed, so no model of them is needed
         """
-        return _chosen(workload, Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
+        return _chosen(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -90,59 +91,61 @@ class Best(Synthesizer):
         return replace(self.chosen(records, progress=progress), plan=self.plan)
 
 
-def _chosen(workload: Workload, purse: Purse) -> Best:
+def _chosen(workload: Workload, allowance: Allowance) -> Best:
     """Apply the rule."""
-    domain, size = workload.domain, purse.neighbors.size
-    noise = typical_noise(purse)
+    domain, people = workload.domain, allowance.neighbors.people
+    noise = typical_noise(allowance)
     attributes = len(measured_attributes(domain))
-    all_pairs = looks_at_pairs(domain) and attributes * (attributes - 1) // 2 * size <= _PAIR_WORK
+    all_pairs = looks_at_pairs(domain) and attributes * (attributes - 1) // 2 * people <= _PAIR_WORK
+    size = default_size(domain, people)
     if noise > _TINY or (noise > _SMALL and not all_pairs):
         seen = f"the whole price gives one share noise of {noise:.2g}, and single attributes are all that shows then"
-        rows = default_rows(domain, size)
-        return Best(chosen=Independent(workload=workload, purse=purse, rows=rows), reason=seen)
-    if isinstance(workload, Marginals) and (found := _marginals(workload, purse, all_pairs=all_pairs)):
+        return Best(chosen=Independent(workload=workload, allowance=allowance, size=size), reason=seen)
+    if isinstance(workload, Marginals) and (found := _marginals(workload, allowance, all_pairs=all_pairs)):
         return found
     if noise > _SMALL:
         small = f"the whole price gives one share noise of {noise:.2g}, too much to divide it between pairs and queries"
-        return Best(chosen=Tree(workload=workload, purse=purse, rows=default_rows(domain, size)), reason=small)
+        return Best(chosen=Tree(workload=workload, allowance=allowance, size=size), reason=small)
     if domain.cells <= _LISTED_CELLS and domain.cells * len(workload) <= _LISTED_WORK:
         listed = f"the {domain.cells:,} possible records can all be listed, so no model of them is needed"
-        return Best(chosen=Mwem.from_purse(workload, purse), reason=listed)
-    return _weighed(workload, purse, attributes, all_pairs=all_pairs)
+        return Best(chosen=Mwem.from_allowance(workload, allowance), reason=listed)
+    return _weighed(workload, allowance, attributes, all_pairs=all_pairs)
 
 
-def _weighed(workload: Workload, purse: Purse, attributes: int, *, all_pairs: bool) -> Best:
+def _weighed(workload: Workload, allowance: Allowance, attributes: int, *, all_pairs: bool) -> Best:
     """Return how to use a price that is rich enough for a model of the records and for weights on its rows."""
     if all_pairs and attributes > _MOST_WEIGHED:
         many = f"with {attributes:,} attributes, weights on rows of a tree spoil on average more than they mend"
         return Best(
-            chosen=Tree(workload=workload, purse=purse, rows=default_rows(workload.domain, purse.neighbors.size)),
+            chosen=Tree(
+                workload=workload, allowance=allowance, size=default_size(workload.domain, allowance.neighbors.people)
+            ),
             reason=many,
         )
     if all_pairs:
-        part = purse.part(_BASE)
+        part = allowance.part(_BASE)
         both = "a tree of noisy pairs is right on average, and weights on its rows fit the queries it answers worst"
-        return Best(chosen=Reweighted.on(Tree(workload=workload, purse=part, rows=SUPPORT), purse), reason=both)
+        return Best(chosen=Reweighted.on(Tree(workload=workload, allowance=part, size=SUPPORT), allowance), reason=both)
     wide = f"the pairs of {attributes:,} attributes are too many to look at, so weights go on rows of independent ones"
-    base = Independent(workload=workload, purse=purse.part(_WIDE_BASE), rows=SUPPORT)
-    return Best(chosen=Reweighted.on(base, purse, reach=_WIDE_REACH), reason=wide)
+    base = Independent(workload=workload, allowance=allowance.part(_WIDE_BASE), size=SUPPORT)
+    return Best(chosen=Reweighted.on(base, allowance, reach=_WIDE_REACH), reason=wide)
 
 
-def _marginals(workload: Marginals, purse: Purse, *, all_pairs: bool) -> Best | None:
+def _marginals(workload: Marginals, allowance: Allowance, *, all_pairs: bool) -> Best | None:
     """Return how to release cells of marginals: by residuals where their noise is known to be small, else by a tree."""
     if len(workload) > len(workload.sets) and len(workload) <= _RESIDUAL_CELLS:
-        residual = Residual(workload, purse, finish=Finish.NON_NEGATIVE)
+        residual = Residual(workload, allowance, finish=ResidualFinish.NON_NEGATIVE)
         expected = expected_distance(residual)
         if expected <= _DISTANCE:
             exact = f"before negative cells are mended, noise moves a marginal by {expected:.2g} in L1, which is little"
             return Best(chosen=residual, reason=exact)
     if not all_pairs:
         return None
-    rows = default_rows(workload.domain, purse.neighbors.size)
+    size = default_size(workload.domain, allowance.neighbors.people)
     reason = (
         "noise on every cell would be large, and a tree of noisy pairs has cells of all orders at the noise of pairs"
     )
-    return Best(chosen=Tree(workload=workload, purse=purse, rows=rows), reason=reason)
+    return Best(chosen=Tree(workload=workload, allowance=allowance, size=size), reason=reason)
 
 
 def expected_distance(residual: Residual) -> float:
@@ -152,10 +155,10 @@ def expected_distance(residual: Residual) -> float:
         math.prod(sizes[place] for place in one) * deviation
         for one, deviation in zip(residual.workload.sets, residual.deviations_of_counts, strict=True)
     )
-    return moved * math.sqrt(2 / math.pi) / (residual.purse.neighbors.size * len(residual.workload.sets))
+    return moved * math.sqrt(2 / math.pi) / (residual.allowance.neighbors.people * len(residual.workload.sets))
 
 
-def typical_noise(purse: Purse) -> float:
-    """Return the noise of one share when a hundred are measured, over ten: how rich the price is for such a size."""
-    deviation = purse.single_deviation(Fraction(1, _MEASURED), sensitivity=purse.neighbors.count)
-    return deviation / (purse.neighbors.size * math.sqrt(_MEASURED))
+def typical_noise(allowance: Allowance) -> float:
+    """Return the noise of one share when a hundred are measured, over ten: the price against the number of people."""
+    deviation = allowance.single_deviation(Fraction(1, _MEASURED), sensitivity=allowance.neighbors.count)
+    return deviation / (allowance.neighbors.people * math.sqrt(_MEASURED))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from fractions import Fraction
 from types import MappingProxyType
-from typing import TypedDict
 
 from discreet.errors import UnknownName
+from discreet.privacy import Price
 from discreet.synthesis.base import Neighbors, Synthesizer
 from discreet.synthesis.methods.answers import NoisyAnswers
 from discreet.synthesis.methods.best import Best
@@ -17,27 +16,18 @@ from discreet.synthesis.methods.residual import Residual
 from discreet.synthesis.methods.weights import Mwem, Reweighted
 from discreet.synthesis.workloads import Workload
 
-
-class Price(TypedDict, total=False):
-    """What every synthesizer's `of` takes: epsilon, epsilon and delta, or rho."""
-
-    epsilon: Fraction
-    delta: Fraction
-    rho: Fraction
-
-
 Make = Callable[[Workload, Neighbors, Price], Synthesizer]
 
 METHODS: Mapping[str, Make] = MappingProxyType(
     {
-        "best": lambda workload, neighbors, price: Best.of(workload, neighbors, **price),
-        "dual-query": lambda workload, neighbors, price: DualQuery.of(workload, neighbors, **price),
-        "tree": lambda workload, neighbors, price: Tree.of(workload, neighbors, **price),
-        "residual": lambda workload, neighbors, price: Residual.of(workload, neighbors, **price),
-        "reweighted": lambda workload, neighbors, price: Reweighted.of(workload, neighbors, **price),
-        "answers": lambda workload, neighbors, price: NoisyAnswers.of(workload, neighbors, **price),
-        "mwem": lambda workload, neighbors, price: Mwem.of(workload, neighbors, **price),
-        "independent": lambda workload, neighbors, price: Independent.of(workload, neighbors, **price),
+        "best": lambda workload, neighbors, price: Best.of(workload, neighbors, **price.amounts()),
+        "dual-query": lambda workload, neighbors, price: DualQuery.of(workload, neighbors, **price.amounts()),
+        "tree": lambda workload, neighbors, price: Tree.of(workload, neighbors, **price.amounts()),
+        "residual": lambda workload, neighbors, price: Residual.of(workload, neighbors, **price.amounts()),
+        "reweighted": lambda workload, neighbors, price: Reweighted.of(workload, neighbors, **price.amounts()),
+        "answers": lambda workload, neighbors, price: NoisyAnswers.of(workload, neighbors, **price.amounts()),
+        "mwem": lambda workload, neighbors, price: Mwem.of(workload, neighbors, **price.amounts()),
+        "independent": lambda workload, neighbors, price: Independent.of(workload, neighbors, **price.amounts()),
     }
 )
 

@@ -79,7 +79,7 @@ def predict(release: SyntheticRelease, *, confidence: float = 0.95) -> Predictio
     certified = len(gaps) == plan["rounds"]
     gap = sum(gaps) / len(gaps) if certified else 0
     bound = bound_for(release.workload, plan["eta"], plan["rounds"], plan["draws"], gap, confidence)
-    words = "the accuracy theorem of DualQuery, for a table of the stated size"
+    words = "the accuracy theorem of DualQuery, for a table of the stated number of people"
     words += "" if certified else ", if every record was the best one"
     return Prediction(None, None, min(bound, 1.0), confidence, words)
 

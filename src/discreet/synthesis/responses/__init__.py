@@ -1,6 +1,6 @@
 """Best responses: the record that answers a weighted sum of queries best."""
 
-from discreet.synthesis.responses.best_response import (
+from discreet.synthesis.responses.response_search import (
     Optimum,
     Response,
     best_response,

@@ -17,7 +17,7 @@ from discreet._compiled import available, compiled
 from discreet.synthesis.responses.drawn import Drawn, Integers
 
 
-class Found(NamedTuple):
+class FoundRecord(NamedTuple):
     """The best record of a search, its value, the starting records used, and the literals evaluated."""
 
     record: Integers
@@ -26,14 +26,14 @@ class Found(NamedTuple):
     evaluations: int
 
 
-def search(landscape: Landscape, records: Integers, *, work: int, turn: int) -> Found:
+def search(landscape: Landscape, records: Integers, *, work: int, turn: int) -> FoundRecord:
     """Climb from each record (a row of codes), then shake and climb; half the work goes to the best in the end."""
     state = turn % (MODULUS - 1) + 1
     if available():
         arrays: list[Any] = [getattr(landscape, name) for name in landscape.__dataclass_fields__]
         best, outcome = _climb(*[*arrays, records, work, state])
-        return Found(best, int(outcome[0]), int(outcome[1]), int(outcome[2]))
-    return Found(*PlainAscent(landscape, state).search(records, work))
+        return FoundRecord(best, int(outcome[0]), int(outcome[1]), int(outcome[2]))
+    return FoundRecord(*PlainAscent(landscape, state).search(records, work))
 
 
 @compiled

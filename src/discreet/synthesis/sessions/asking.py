@@ -7,11 +7,13 @@ from inspect import signature
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.privacy import Price
+from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import BINS, Bins, Domain
-from discreet.synthesis.methods import Price, method_named
+from discreet.synthesis.methods import method_named
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.workloads import Workload
 
@@ -20,18 +22,18 @@ if TYPE_CHECKING:
     from discreet.synthesis.sessions.release import Prepared
 
 
-class Asked(TypedDict, total=False):
+class ReleaseTerms(TypedDict, total=False):
     """How a release is asked for: the price as epsilon=, epsilon= with delta=, rho= or share=; and what is public."""
 
     epsilon: Number | None
     delta: Number | None
     rho: Number | None
     share: Number | None  # of the budget
-    size: int | None  # about how many records there are, unless the policy declares it
+    people: int | None  # about how many records there are, unless the policy declares it
     progress: Progress | None  # told the number of steps done and in all, which are public
 
 
-_PRICE = ("epsilon", "delta", "rho", "share", "size")
+_PRICE = ("epsilon", "delta", "rho", "share", "people")
 _ASKED = (*_PRICE, "progress")
 _CHOICES = tuple(signature(DualQuery.of).parameters)[5:]  # after the workload, the neighbors and the price
 
@@ -82,7 +84,7 @@ def explain_synthesis(
 
 
 def synthesize(
-    session: Session, table: str, workload: Workload, *, method: str = "best", **asked: Unpack[Asked]
+    session: Session, table: str, workload: Workload, *, method: str = "best", **asked: Unpack[ReleaseTerms]
 ) -> SyntheticRelease:
     """Release a workload of a session's table by the method of a name; the default chooses by a public rule.
 
@@ -91,7 +93,7 @@ def synthesize(
         table: a private table.
         workload: the queries, over a domain as `domain_of` makes it.
         method: a name of `METHODS`; the functions of these names are the same.
-        asked: epsilon=, epsilon= with delta=, rho= or share=; size=, a public number of records; progress=.
+        asked: epsilon=, epsilon= with delta=, rho= or share=; people=, a public number of records; progress=.
     """
     return _released(method, session, table, workload, asked)
 
@@ -99,7 +101,7 @@ def synthesize(
 def _released(
     method: str, session: Session, table: str, workload: Workload, asked: Mapping[str, Any]
 ) -> SyntheticRelease:
-    """Release by the method of a name; every other keyword than those of `Asked` is refused."""
+    """Release by the method of a name; every other keyword than those of `ReleaseTerms` is refused."""
     from discreet.synthesis.sessions.release import released
 
     check_keywords(asked, _ASKED)
@@ -111,7 +113,7 @@ def check_keywords(given: Mapping[str, Any], allowed: Sequence[str]) -> None:
     unknown = [name for name in given if name not in allowed]
     if "error" in unknown:
         raise ParameterError(
-            "error= settles the price of one answer, and no release's: say epsilon=, epsilon= with delta=, rho= or "
+            "error= sets the price of one answer and not of a release: write epsilon=, epsilon= with delta=, rho= or "
             "share= (of the budget). Nothing was spent.",
             parameter="error",
         )
@@ -122,7 +124,7 @@ def check_keywords(given: Mapping[str, Any], allowed: Sequence[str]) -> None:
         )
 
 
-def best(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def best(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release by the method that a rule in public numbers chooses; see `Best`, and `plan` for the choice and why."""
     return _released("best", session, table, workload, asked)
 
@@ -136,7 +138,7 @@ def dual_query(
     delta: Number | None = None,
     rho: Number | None = None,
     share: Number | None = None,
-    size: int | None = None,
+    people: int | None = None,
     progress: Progress | None = None,
     transcript: str | Path | None = None,
     **choices: Any,
@@ -148,10 +150,10 @@ def dual_query(
     follow. Without a file it pays for everything again.
     """
     check_keywords(choices, (*_ASKED, "transcript", *_CHOICES))
-    given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "size": size}
+    given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "people": people}
 
     def make(workload: Workload, neighbors: Neighbors, price: Price) -> Synthesizer:
-        return DualQuery.of(workload, neighbors, **price, **choices)
+        return DualQuery.of(workload, neighbors, **price.amounts(), **choices)
 
     from discreet.synthesis.sessions.release import prepare
     from discreet.synthesis.sessions.transcript import released_with
@@ -160,31 +162,31 @@ def dual_query(
     return prepared.release(progress=progress) if transcript is None else released_with(prepared, transcript, progress)
 
 
-def independent(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def independent(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release by noisy one-way marginals taken to be independent; see `Independent`."""
     return _released("independent", session, table, workload, asked)
 
 
-def tree(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def tree(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release by a tree of noisy two-way marginals; see `Tree`."""
     return _released("tree", session, table, workload, asked)
 
 
-def residual(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def residual(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release marginals with closed-form variances; see `Residual`."""
     return _released("residual", session, table, workload, asked)
 
 
-def reweighted(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def reweighted(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release a tree, then weigh its rows; see `Reweighted`."""
     return _released("reweighted", session, table, workload, asked)
 
 
-def answers(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def answers(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release noisy answers, query by query; see `NoisyAnswers`."""
     return _released("answers", session, table, workload, asked)
 
 
-def mwem(session: Session, table: str, workload: Workload, **asked: Unpack[Asked]) -> SyntheticRelease:
+def mwem(session: Session, table: str, workload: Workload, **asked: Unpack[ReleaseTerms]) -> SyntheticRelease:
     """Release by multiplicative weights over all possible records; see `Mwem`."""
     return _released("mwem", session, table, workload, asked)

@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.display import definition_list
+from discreet.display import Progress, definition_list
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Charge
 from discreet.ledger.contract import guarantee_to_plain
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
+from discreet.privacy import ZCDP, ApproxDP, Guarantee, Price, PureDP, Relation, largest_rho
 from discreet.privacy.guarantees import in_words, with_notion
-from discreet.query.policy import LARGEST_SIZE, TablePolicy, UnitIsRow, concentrated
-from discreet.query.pricing import Stated, stated
-from discreet.synthesis.base import Neighbors, Progress, Synthesizer, SyntheticRelease
+from discreet.query.policy import MOST_PEOPLE, TablePolicy, UnitIsRow
+from discreet.query.pricing import nothing_spent, read_price
+from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
-from discreet.synthesis.methods import Make, Price
+from discreet.synthesis.methods import Make
 from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
 from discreet.synthesis.sessions.in_words import plan_lines
 from discreet.synthesis.sessions.stored import from_text, in_full, to_text
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.query import Record, Session
 
 Run = Callable[[Records, Charge], SyntheticRelease]
-_FORMAT = "discreet synthesis 1"
+_FORMAT = "discreet synthesis 2"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -67,7 +67,7 @@ class Prepared:
             ("method", self.made.name),
             ("table", f"{self.table.name} ({', '.join(self.columns)})"),
             ("queries", queries),
-            ("price", with_notion(self.guarantee)),
+            ("cost", with_notion(self.guarantee)),
             ("fits", f"{self.fits:,} times into what is left of the budget"),
             *((f"plan: {name}", words) for name, words in plan_lines(self.plan)),
             *([] if self.made.foreseen is None else [("error", self.made.foreseen)]),
@@ -119,8 +119,11 @@ class Prepared:
         charged: Callable[[Charge], None] | None = None,
     ) -> SyntheticRelease:
         """Charge and release, or hand out what was released before for the same digest; see `released`."""
-        made, text, record = self.session._desk.grant_once(
-            self.table.name, self.columns, self.guarantee, digest=self.digest, description=self.description,
+        from discreet.query.session import grant_once
+
+        made, text, record = grant_once(
+            self.session, self.table.name, self.columns, self.guarantee,
+            digest=self.digest, description=self.description,
             releases=(f"{self.made.name}: {len(self.made.workload):,} counting queries",),
             work=self.work(run or (lambda records, _: self.made(records, progress=told(progress)))), charged=charged,
         )  # fmt: skip
@@ -132,7 +135,7 @@ class Prepared:
         made, table = self.made, self.table
 
         def done(rows: Mapping[str, Any], charge: Charge) -> tuple[SyntheticRelease, str | None]:
-            release = run(packed(made.workload.domain, table, rows, made.purse.neighbors.rows), charge)
+            release = run(packed(made.workload.domain, table, rows, made.allowance.neighbors.rows), charge)
             return release, to_text(release)
 
         return done
@@ -163,7 +166,7 @@ def prepare(
     delta: Number | None = None,
     rho: Number | None = None,
     share: Number | None = None,
-    size: int | None = None,
+    people: int | None = None,
 ) -> Prepared:
     """Return a release that could be made at a price, or refuse it; nothing is charged and no data is read."""
     check_session(session)
@@ -176,28 +179,23 @@ def prepare(
         )
     stated_table = table_named(session, table)
     check_domain(workload.domain, stated_table)
-    if epsilon is None and rho is None and share is None:
-        raise MissingParameter(
-            "say what the release may cost: epsilon=, epsilon= with delta=, rho= or share= (of the budget). Nothing "
-            "was spent.",
-            parameter="epsilon",
-        )
-    price = price_under(session.policy.budget, stated(epsilon=epsilon, delta=delta, rho=rho, share=share))
-    neighbors = neighbors_of(session, stated_table, size)
+    given = read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, accepts=("epsilon", "rho", "share"))
+    price = price_under(session.policy.budget, given)
+    neighbors = neighbors_of(session, stated_table, people)
     try:
         made = make(workload, neighbors, price)
     except DiscreetError as problem:
-        raise _spent_nothing(problem) from None
+        raise nothing_spent(problem) from None
     return Prepared(session, stated_table, made)
 
 
-def price_under(budget: Guarantee, price: Stated) -> Price:
-    """Return what a stated price buys under a budget, as synthesizers take it; refuse what the budget cannot pay.
+def price_under(budget: Guarantee, price: Price) -> Price:
+    """Return what a price buys under a budget, as synthesizers take it; raise an error where it buys nothing.
 
     Under a budget of zCDP epsilon with delta buys the largest rho that implies them; epsilon alone stays pure.
 
-    >>> price_under(ApproxDP(2, Fraction(1, 10**6)), stated(share=0.5))
-    {'epsilon': Fraction(1, 1), 'delta': Fraction(1, 2000000)}
+    >>> price_under(ApproxDP(2, Fraction(1, 10**6)), read_price(share=0.5))
+    Price(epsilon=Fraction(1, 1), delta=Fraction(1, 2000000))
     """
     if isinstance(budget, ZCDP):
         return _under_concentrated(budget, price)
@@ -205,75 +203,76 @@ def price_under(budget: Guarantee, price: Stated) -> Price:
         raise AssertionError("a budget is pure, approximate or concentrated")
     if price.rho is not None:
         raise ParameterError(
-            "this budget is counted in epsilon: say epsilon= instead of rho=. Nothing was spent.", parameter="rho"
+            "rho= must be left out under a budget in epsilon; got rho=, write epsilon=. Nothing was spent.",
+            parameter="rho",
         )
     if price.delta is not None and isinstance(budget, PureDP):
-        raise ParameterError("the budget is pure: it has no delta to spend. Nothing was spent.", parameter="delta")
+        raise ParameterError(
+            "delta= must be left out under a pure budget; got delta=, write epsilon= alone. Nothing was spent.",
+            parameter="delta",
+        )
     if price.share is None:
-        return _given(price)
-    part = Price(epsilon=price.share * Fraction(budget.epsilon))
-    return Price(**part, delta=price.share * Fraction(budget.delta)) if isinstance(budget, ApproxDP) else part
+        return price
+    delta = price.share * Fraction(budget.delta) if isinstance(budget, ApproxDP) else None
+    return Price(epsilon=price.share * Fraction(budget.epsilon), delta=delta)
 
 
-def _under_concentrated(budget: ZCDP, price: Stated) -> Price:
+def _under_concentrated(budget: ZCDP, price: Price) -> Price:
     if price.share is not None:
-        return {"rho": price.share * Fraction(budget.rho)}
+        return Price(rho=price.share * Fraction(budget.rho))
     if price.rho is not None and price.delta is not None:
         raise ConflictingParameters(
-            "rho= is a whole price: no key is chosen here, so leave delta= out. Nothing was spent.", parameter="delta"
+            "delta= must be left out beside rho=: no key is selected; got delta=, write rho=. Nothing was spent.",
+            parameter="delta",
         )
     if price.epsilon is not None and price.delta is not None:
-        return {"rho": Fraction(concentrated(price.epsilon, 2 * price.delta).rho)}
-    return _given(price)
+        return Price(rho=largest_rho(price.epsilon, price.delta))
+    return price
 
 
-def _given(price: Stated) -> Price:
-    if price.rho is not None:
-        return Price(rho=price.rho)
-    if price.epsilon is None:
-        raise AssertionError("epsilon, rho or share was stated")
-    return Price(epsilon=price.epsilon) if price.delta is None else Price(epsilon=price.epsilon, delta=price.delta)
-
-
-def neighbors_of(session: Session, table: TablePolicy, size: int | None) -> Neighbors:
+def neighbors_of(session: Session, table: TablePolicy, people: int | None) -> Neighbors:
     """Return who is protected: the policy's relation, its rows of one unit, and a public number of records."""
     rows = rows_of_one_unit(table)
-    exact = table.size if rows == 1 else None
-    if size is not None and (isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= LARGEST_SIZE):
+    exact = table.people if rows == 1 else None
+    if people is not None and (
+        isinstance(people, bool) or not isinstance(people, int) or not 1 <= people <= MOST_PEOPLE
+    ):
         raise ParameterError(
-            f"size= is a whole number of records, from 1 to {LARGEST_SIZE:,}, that you may tell everybody. Nothing was "
-            "spent.",
-            parameter="size",
+            f"people= must be a whole number of records, from 1 to {MOST_PEOPLE:,}, that you may tell everybody. "
+            "Nothing was spent.",
+            parameter="people",
         )
-    if exact is not None and size is not None and size != exact:
+    if exact is not None and people is not None and people != exact:
         raise ConflictingParameters(
-            f"the policy declares the size of {table.name}: leave size= out. Nothing was spent.", parameter="size"
+            f"the policy declares how many people {table.name} has: leave people= out. Nothing was spent.",
+            parameter="people",
         )
-    known = exact if exact is not None else size
+    known = exact if exact is not None else people
     if known is None:
         raise MissingParameter(
-            f"say about how many records {table.name} has: size=, a number that you may tell everybody, never one that "
-            f"was counted in the private table{_or_declare(table, rows)}. Nothing was spent.",
-            parameter="size",
+            f"say about how many records {table.name} has: people=, a number that you may tell everybody, never one "
+            f"that was counted in the private table{_or_declare(table, rows)}. Nothing was spent.",
+            parameter="people",
         )
-    # where another table has the public size, a unit that is changed may have had no row here, or have none now
-    counted = session.policy.relation is Relation.ADD_REMOVE or table.size is not None
+    # where another table has the public number of people, a unit that is changed may have had no row here, or have
+    # none now
+    counted = session.policy.relation is Relation.ADD_REMOVE or table.people is not None
     return Neighbors(session.policy.relation, known, rows, everyone=counted)
 
 
 def _or_declare(table: TablePolicy, rows: int) -> str:
-    if rows == 1 and (table.size is None or isinstance(table.unit, UnitIsRow)):
-        return "; or let the curator declare size = ... in the policy"
+    if rows == 1 and (table.people is None or isinstance(table.unit, UnitIsRow)):
+        return "; or let the curator declare people = ... in the policy"
     return f" (a unit may have {rows} of them)"
 
 
 def told(progress: Progress | None) -> Progress:
     """Return a progress whose own mistakes, such as a closed terminal, cost nobody a release that is paid for."""
 
-    def tell(done: int, steps: int) -> None:
+    def tell(done: int, total: int | None) -> None:
         if progress is not None:
             with contextlib.suppress(Exception):
-                progress(done, steps)
+                progress(done, total)
 
     return tell
 
@@ -282,11 +281,3 @@ def noted(release: SyntheticRelease, record: Record) -> SyntheticRelease:
     """Return a release that says where the ledger keeps it."""
     kept = {"number": record.number, "entry": record.entry_hash, "replayed": record.replayed}
     return replace(release, evidence={**release.evidence, "record": kept})
-
-
-def _spent_nothing(problem: DiscreetError) -> DiscreetError:
-    """Say besides that nothing was spent."""
-    words = str(problem)
-    if "Nothing was spent" not in words:
-        problem.args = (f"{words.rstrip('. ')}. Nothing was spent.",)
-    return problem

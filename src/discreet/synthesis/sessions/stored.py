@@ -27,7 +27,7 @@ from discreet.synthesis.workloads import Workload
 
 MOST_BYTES = 64 << 20  # of a text that is stored; a larger release is handed out once
 _MOST_ARRAY = 4 << 30  # bytes of one array that is read
-_FORMAT = 1
+_FORMAT = 2
 
 
 def to_text(release: SyntheticRelease) -> str | None:
@@ -53,7 +53,7 @@ def to_text(release: SyntheticRelease) -> str | None:
 
 
 def from_text(text: str, made: Synthesizer) -> SyntheticRelease:
-    """Return the release that was stored for a synthesizer; refuse every text that is none."""
+    """Return the release that was stored for a synthesizer; raise for any other text."""
     try:
         return _release({name: _value(value) for name, value in json.loads(text).items()}, made)
     except (
@@ -86,7 +86,7 @@ def _release(fields: Mapping[str, Any], made: Synthesizer) -> SyntheticRelease:
     return SyntheticRelease(
         method=fields["method"],
         workload=made.workload,
-        neighbors=made.purse.neighbors,
+        neighbors=made.allowance.neighbors,
         guarantee=made.guarantee,
         table=SyntheticTable(Records(made.workload.domain, fields["codes"]), fields["weights"]),
         answers=fields["answers"],

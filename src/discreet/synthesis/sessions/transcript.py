@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from discreet.display import Progress
 from discreet.errors import LedgerMismatch, LedgerTampered
-from discreet.ledger import Charge, Entry, Kind
+from discreet.ledger import Charge, Entry, EntryKind
 from discreet.ledger.contract import Parts, charge_of
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
-from discreet.synthesis.base import Progress, SyntheticRelease
+from discreet.synthesis.base import SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.sessions.file_transcript import FileTranscript
@@ -59,7 +60,7 @@ def released_with(prepared: Prepared, path: str | Path, progress: Progress | Non
 
             return prepared.release(run=run, charged=charged)
         charge, closed = _paid(prepared, transcript.terms)
-        if closed is not None and closed.kind is Kind.ANSWER:
+        if closed is not None and closed.kind is EntryKind.ANSWER:
             return prepared.release()
         if closed is not None:
             raise LedgerMismatch(
@@ -79,7 +80,7 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
         release. Nor do they cost more than the whole release.
         Proof: see `DualQueryPrice`, in which any rounds may have no draws; every accounting grows with the draws.
     """
-    relation = made.purse.neighbors.relation
+    relation = made.allowance.neighbors.relation
     ranges = made.price.ranges[max(first - 2, 0) : max(last - 1, 0)]
     epsilon = sum((draws * width for width, draws in ranges), Fraction(0))
     rho = ZCDP(sum((draws * width**2 for width, draws in ranges), Fraction(0)) / 8, relation=relation)
@@ -108,6 +109,8 @@ def _taken_up(
         nobody = Records(domain, np.zeros((len(domain), 0), dtype=np.uint16))
         release = made.continued(nobody, transcript, progress=tell)
         return noted(release, _stored(session, charge, to_text(release)))
+    from discreet.query.session import grant_again
+
     start = done + 1
     # a second attempt from here: the file does not show how far the first one came, so it counts as having come far
     last = len(made.draws) if seen.taken_up >= start else seen.most
@@ -116,8 +119,9 @@ def _taken_up(
         transcript.count_with(_counter(session, charge, more.number))
         return made.continued(records, transcript, progress=tell)
 
-    release, record = session._desk.grant_again(
-        prepared.table.name, prepared.columns, rounds_again(made, start, last), charge=charge, start=start, seen=seen,
+    release, record = grant_again(
+        session, prepared.table.name, prepared.columns, rounds_again(made, start, last),
+        charge=charge, start=start, seen=seen,
         description=f"{_once_more(start, last, charge)}: {prepared.description}", work=prepared.work(run),
     )  # fmt: skip
     return noted(release, record)
@@ -166,9 +170,9 @@ def _paid(prepared: Prepared, terms: Mapping[str, Any]) -> tuple[Charge, Entry |
     """Return the charge that a transcript names and the entry that closed it, if any; refuse a foreign transcript."""
     session, paid, closed = prepared.session, None, None
     for entry in session.ledger.entries():
-        if entry.number == terms.get("charge") and entry.kind is Kind.CHARGE:
+        if entry.number == terms.get("charge") and entry.kind is EntryKind.CHARGE:
             paid = charge_of(entry)
-        if entry.kind in (Kind.ANSWER, Kind.OUTCOME) and entry.fields["charge"] == terms.get("charge"):
+        if entry.kind in (EntryKind.ANSWER, EntryKind.OUTCOME) and entry.fields["charge"] == terms.get("charge"):
             closed = entry
     own = paid is not None and (paid.digest, paid.analyst) == (prepared.digest, session.analyst)
     if paid is None or not own or terms.get("entry") != paid.entry_hash:

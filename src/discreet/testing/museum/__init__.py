@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from discreet._optional import listing
 from discreet.errors import ParameterError
 from discreet.testing.museum.answers import ExactThreshold, TwoCoins, YesIsNeverFlipped
 from discreet.testing.museum.budgets import FixedSeed, NoiseDrawnOnce, SplitBudget, UniformNoise, UnsplitBudget
@@ -12,7 +13,7 @@ from discreet.testing.museum.gaussians import (
     IntegerGaussianByTheContinuousFormula,
     ShuffledBatches,
 )
-from discreet.testing.museum.geometric import TruncatedGeometric
+from discreet.testing.museum.geometric import GeometricFromWeights
 from discreet.testing.museum.histograms import (
     LaplaceNoise,
     LaplaceParallel,
@@ -49,6 +50,8 @@ from discreet.testing.museum.sparse_vector import (
 
 __all__ = ["MUSEUM", "Exhibit", "Label", "benchmark", "exhibit_named", "faults", "sparse_vectors"]
 
+__dir__ = listing("discreet.testing.museum")
+
 
 def benchmark() -> tuple[Exhibit, ...]:
     """Return the twenty mechanisms of a published benchmark, in its order.
@@ -60,7 +63,7 @@ def benchmark() -> tuple[Exhibit, ...]:
     """
     return (
         LaplaceNoise(),
-        TruncatedGeometric(),
+        GeometricFromWeights(),
         NoisyHistogram(),
         NoisyHistogramInverted(),
         NoisyMaximum(),
@@ -124,6 +127,7 @@ def faults() -> tuple[Exhibit, ...]:
 
 
 MUSEUM: tuple[Exhibit, ...] = (*benchmark(), *faults())
+"""Every exhibit: the benchmark's, then the faults."""
 
 
 def exhibit_named(name: str) -> Exhibit:

@@ -14,7 +14,7 @@ from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, one_differs
 
 
-class TruncatedGeometric(NumericExhibit):
+class GeometricFromWeights(NumericExhibit):
     """A count of five people from a table of integer weights: each step away from the truth is 8/9 as likely."""
 
     label = Label(

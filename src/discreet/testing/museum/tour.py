@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from discreet.audit import Level, Outcome, Verdict, audit
-from discreet.display import Table
+from discreet.display import Progress, Table, silent
 from discreet.privacy import ApproxDP, PureDP
 from discreet.testing.museum import MUSEUM
 from discreet.testing.museum.exhibit import Exhibit, Inputs, Label
@@ -168,26 +168,26 @@ def tour(
     search: int = 0,
     sampled: bool = False,
     draws: int = 50_000,
-    progress: Callable[[str], None] | None = None,
+    progress: Progress | None = None,
 ) -> Tour:
-    """Audit exhibits, each at the level on its label, and with `sampled` also by so many runs.
+    """Audit exhibits, each at the level on its label, and with `sampled` also by `draws` runs.
 
-    Runs are made on the pair of neighbors that the exact law says is told apart best, so that none are spent on
-    looking for it. `progress` is told the name of each exhibit before it is audited.
+    Runs are made on the pair of neighbors that the exact law says is told apart best, and no run is spent on
+    looking for it. `progress` is told how many exhibits are done, and of how many.
 
     >>> from discreet.testing.museum import benchmark
     >>> tour(benchmark()[:3]).surprises
     ()
     """
     started = time.perf_counter()
-    listed = tuple(exhibits)
+    listed, tell = tuple(exhibits), progress or silent
     stops = []
-    for exhibit in listed:
-        if progress is not None:
-            progress(exhibit.label.name)
+    for done, exhibit in enumerate(listed):
+        tell(done, len(listed))
         verdict = audit(exhibit, level=exhibit.label.level, search=search, draws=_WIRE_DRAWS)
         runs = _sampled(exhibit, draws, len(listed)) if sampled else None
         stops.append(Stop(exhibit.label, verdict, runs))
+    tell(len(listed), len(listed))
     return Tour(tuple(stops), time.perf_counter() - started)
 
 

@@ -128,7 +128,7 @@ class PureByName(Overstated, Gaussian):
     _said = PureDP(1)
 
 
-class FixedSeed(Laplace):
+class SeededLaplace(Laplace):
     """Noise from a generator that starts the same sequence in every copy."""
 
     def __init__(self, **stated: Any) -> None:
@@ -234,7 +234,7 @@ FAULTS = [
             partial(AnotherLaw, epsilon=1, sensitivity=4), partial(Laplace, epsilon=1, sensitivity=4), inputs=[3],
             draws=8000),
     Planted("Laplace: fixed seed", "copies repeat the noise", COPIES,
-            partial(FixedSeed, epsilon=1, sensitivity=20), partial(Laplace, epsilon=1, sensitivity=20), inputs=[3]),
+            partial(SeededLaplace, epsilon=1, sensitivity=20), partial(Laplace, epsilon=1, sensitivity=20), inputs=[3]),
     Planted("Laplace: largest move for the sum", "an array priced in the wrong norm", Level.EXACT,
             partial(LargestForSum, epsilon=1, sensitivity=_COUNTS),
             partial(LargestForSum, epsilon=1, sensitivity=Sensitivity(4, norm=Norm.L1, relation=Relation.ADD_REMOVE))),

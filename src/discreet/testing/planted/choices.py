@@ -22,7 +22,7 @@ _of_two = partial(RandomizedResponse, epsilon=1, categories=2)
 _both_ways: list[tuple[Any, Any]] = [([0, 0, 0], [1, -1, -1])]
 
 
-class NeverFlips(RandomizedResponse):
+class AlwaysTruthful(RandomizedResponse):
     """Everybody tells the truth."""
 
     def __call__(self, value: Any) -> Any:
@@ -184,7 +184,7 @@ class TwoTries(RandomizedResponse):
 
 FAULTS = [
     Planted("RandomizedResponse: never flips", "everybody tells the truth", Level.STATISTICAL,
-            partial(NeverFlips, epsilon=1, categories=2), _of_two, neighbors=[(0, 1)], draws=4000),
+            partial(AlwaysTruthful, epsilon=1, categories=2), _of_two, neighbors=[(0, 1)], draws=4000),
     Planted("RandomizedResponse: categories miscounted", "q for two categories, used for five", Level.EXACT,
             CountsTwo, _of_five),
     Planted("RandomizedResponse: a lie may be true", "lies are drawn among all categories", LAW,

@@ -43,20 +43,20 @@ class MonotoneUnderChange(NoisyMax):
         self.relation = Relation.CHANGE_ONE
 
 
-class Measured(Mechanism):
+class MeasuredAnswers(Mechanism):
     """What `NoisyAnswers` measures of all records, and the number of them that it tells: stated, or counted."""
 
     def __init__(self, *, counted: bool) -> None:
         self._counted = counted
         workload = marginals(Domain.of(category=["a", "b"]), ways=1)
-        neighbors = Neighbors(Relation.CHANGE_ONE, size=3)
+        neighbors = Neighbors(Relation.CHANGE_ONE, people=3)
         self._answers = NoisyAnswers.of(workload, neighbors, epsilon=2)
         self.relation = Relation.CHANGE_ONE
 
     @property
     def guarantee(self) -> Guarantee:
-        """The guarantee of the purse."""
-        return self._answers.purse.guarantee
+        """The guarantee of the allowance."""
+        return self._answers.allowance.guarantee
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -70,7 +70,7 @@ class Measured(Mechanism):
         measurement = method.measurement
         steps = measurement.steps(method.workload.counts(records)[measurement.ties.measured], len(records))
         noisy = method._noise(measurement).law(steps)
-        known = len(records) if self._counted else method.purse.neighbors.stated_count
+        known = len(records) if self._counted else method.allowance.neighbors.stated_count
         return Product([*getattr(noisy, "laws", (noisy,)), Finite([known], [Fraction(1)])])
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
@@ -116,6 +116,6 @@ FAULTS = [
     Planted("AboveThreshold: monotone, false on tables", "an added row moves values both ways", Level.EXACT,
             **_twins(AboveThreshold, stream, epsilon=1, threshold=0)),
     Planted("Neighbors: everyone has a record, false", "the records are counted, not stated", Level.EXACT,
-            lambda: OnTables(Measured(counted=True), query=with_data, rows=["a", "b", None], people=3),
-            lambda: OnTables(Measured(counted=False), query=with_data, rows=["a", "b", None], people=3)),
+            lambda: OnTables(MeasuredAnswers(counted=True), query=with_data, rows=["a", "b", None], people=3),
+            lambda: OnTables(MeasuredAnswers(counted=False), query=with_data, rows=["a", "b", None], people=3)),
 ]  # fmt: skip

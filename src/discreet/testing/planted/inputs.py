@@ -15,8 +15,8 @@ from discreet._optional import optional
 from discreet.audit import Level
 from discreet.privacy import Relation
 from discreet.query import Type
-from discreet.query.csv_files import Records
-from discreet.query.frames import frame_table
+from discreet.query.csv_files import CsvRecords
+from discreet.query.frame_table import frame_table
 from discreet.query.policy import CsvFormat
 from discreet.statistics import Count, Histogram, Rows
 from discreet.testing.planted.fault import UNITS, Planted
@@ -41,7 +41,7 @@ class RoundedIds(Histogram):
         return super().measure(Rows(value.values, [str(float(one)) for one in value.unit]))
 
 
-_stated: dict[str, Any] = {"relation": Relation.ADD_REMOVE, "epsilon": 1, "contribution": 1}
+_stated: dict[str, Any] = {"relation": Relation.ADD_REMOVE, "epsilon": 1, "rows": 1}
 _keys: dict[str, Any] = _stated | {"keys": ["a", "b"]}
 _UNITS = [
     Planted("Count: units told apart by type", "1, 1.0 and True are three people, priced as one", Level.EXACT,
@@ -98,7 +98,7 @@ class PeopleByRecords(Count):
         with tempfile.TemporaryDirectory(prefix="discreet-") as folder:
             path = Path(folder) / "people.csv"
             path.write_bytes(value.encode())
-            _, *people = Records(path, CsvFormat())
+            _, *people = CsvRecords(path, CsvFormat())
         return len({record[0] for record in people})
 
 

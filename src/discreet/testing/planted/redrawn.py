@@ -15,7 +15,7 @@ from discreet.synthesis import Drawing, Neighbors
 from discreet.synthesis.base import checked_share
 from discreet.testing.planted.fault import Overstated, Planted
 
-_ADDED = Neighbors(Relation.ADD_REMOVE, size=10)
+_ADDED = Neighbors(Relation.ADD_REMOVE, people=10)
 _ROUND = 4
 _stated: dict[str, Any] = {"eta": 5, "turn": _ROUND, "sums": [0, 0], "neighbors": _ADDED}
 _SHARES = (Fraction(-1), Fraction(1), Fraction(1))  # of the total, which is not spent, of a choice and a measurement

@@ -15,7 +15,7 @@ from discreet.randomness import words
 from discreet.synthesis import Drawing, Neighbors
 from discreet.testing.planted.fault import LAW, Planted
 
-_ADDED = Neighbors(Relation.ADD_REMOVE, size=10)
+_ADDED = Neighbors(Relation.ADD_REMOVE, people=10)
 _stated: dict[str, Any] = {"eta": 5, "turn": 4, "sums": [0, 0], "neighbors": _ADDED}
 _mild = _stated | {"eta": 1, "sums": [2, 1]}
 

@@ -62,7 +62,7 @@ class WidthForReach(Sum):
     """Adding a row is priced by the width of the bounds, not by the larger bound."""
 
     @property
-    def shift(self) -> int:
+    def sensitivity(self) -> int:
         """Subtract the bounds."""
         return self.scale.end - self.scale.start
 
@@ -90,7 +90,11 @@ class QuietCount(Count):
         super().__init__(**stated)
         right = self.mechanism
         self.mechanism = NoisyVector(
-            type(right.noise)(right.noise.scale / 2), right.guarantee, shift=1, certain=right.guarantee, scalar=True
+            type(right.noise)(right.noise.scale / 2),
+            right.guarantee,
+            sensitivity=1,
+            certain=right.guarantee,
+            scalar=True,
         )
 
 
@@ -143,7 +147,7 @@ FAULTS = [
             neighbors=[([3.0], [4.0])], draws=1500),
     Planted("Count: several rows a person", "three rows a person, priced for one", Level.EXACT,
             partial(SeveralRows, relation=_KEPT, epsilon=1),
-            partial(BoundedRows, relation=_KEPT, epsilon=1, contribution=3)),
+            partial(BoundedRows, relation=_KEPT, epsilon=1, rows=3)),
     Planted("Count: half the noise", "scale 1 / (2 epsilon)", Level.EXACT,
             partial(QuietCount, relation=_KEPT, epsilon=1), partial(Count, relation=_KEPT, epsilon=1)),
     Planted("Mean: tells the number of rows", "the length of a list is the private number of rows", Level.WIRE,

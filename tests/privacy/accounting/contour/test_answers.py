@@ -25,7 +25,7 @@ from discreet.privacy.accounting.contour.answers import ContourEngine
 from discreet.privacy.accounting.contour.families import flattened, gathered
 from discreet.privacy.accounting.contour.integral import Contour, LatticeKernel, LineKernel
 from discreet.privacy.accounting.contour.moments import Moments, Unsuitable, log_constant
-from discreet.privacy.accounting.directed import DirectedLoss, least_rho
+from discreet.privacy.accounting.directed_loss import DirectedLoss, least_rho
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.derived import FixedSizePair, PoissonPair, Side
 from discreet.privacy.pairs.laplace import LaplacePair

@@ -181,10 +181,10 @@ def test_one_release_of_any_kind_agrees_with_its_own_curve(rounds):
 
 
 def test_the_gap_between_the_bounds_is_of_second_order_in_the_step():
-    from discreet.privacy.accounting.lattice.layout import Plan, Target
+    from discreet.privacy.accounting.lattice.layout import LatticePlan, LatticeTarget
 
-    plan = Plan([(PoissonPair(NormalPair(1), 0.5, Side.REMOVE), 20)])
-    sources, reach, tilt = plan._laid_out(Target(None, math.log(1e-5)), 1e-6)
+    plan = LatticePlan([(PoissonPair(NormalPair(1), 0.5, Side.REMOVE), 20)])
+    sources, reach, tilt = plan._laid_out(LatticeTarget(None, math.log(1e-5)), 1e-6)
     gaps = []
     for step in (2e-2, 1e-2, 5e-3):
         answer = plan._composed(sources, reach, tilt, step)

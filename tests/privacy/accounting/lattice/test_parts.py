@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.privacy.accounting.lattice.cells import Atoms, AtomSource, Grid, Measure, Reach
+from discreet.privacy.accounting.lattice.cells import AtomSource, Grid, LatticeAtoms, LossMeasure, Reach
 from discreet.privacy.accounting.lattice.composition import compose
 from discreet.privacy.accounting.lattice.densities import ExponentialDensity, NormalDensity, laid_out
 from discreet.privacy.accounting.lattice.fft_bounds import ASSUMED_UNITS, UNIT, SpectrumProduct
-from discreet.privacy.accounting.lattice.loss_map import LossMap, Sampling
+from discreet.privacy.accounting.lattice.loss_map import LossMap, SamplingKind
 from discreet.privacy.accounting.lattice.rounding_maps import TiltedLaw, lowered, raised
 from discreet.privacy.accounting.lattice.sources import source_of
 from discreet.privacy.pairs.derived import PoissonPair, Side
@@ -32,10 +32,10 @@ def curve(law: TiltedLaw, level: float) -> float:
     return law.infinite + float(np.sum(mass * np.maximum(-np.expm1(level - loss), 0.0)))
 
 
-def discrete(losses: list[float], weights: list[float]) -> Measure:
+def discrete(losses: list[float], weights: list[float]) -> LossMeasure:
     """Return a measure with atoms of the given weights, scaled to mass 1."""
     mass = np.array(weights) / np.sum(weights)
-    return Measure(Atoms(np.array(losses), np.log(mass), np.full(len(losses), 1e-15)), None, 0.0, 0.0)
+    return LossMeasure(LatticeAtoms(np.array(losses), np.log(mass), np.full(len(losses), 1e-15)), None, 0.0, 0.0)
 
 
 def true_curve(losses: list[float], weights: list[float], level: float) -> float:
@@ -102,25 +102,25 @@ def test_both_layouts_of_a_density_are_of_second_order_and_an_atom_off_the_grid_
 
 
 @pytest.mark.theorem("laid_out.accuracy")
-@pytest.mark.parametrize("kind", list(Sampling))
+@pytest.mark.parametrize("kind", list(SamplingKind))
 @pytest.mark.parametrize("density", [NormalDensity(1.5), NormalDensity(0.02), ExponentialDensity(2.0, -2.0)])
 @pytest.mark.parametrize("step", [0.5, 0.01])
 def test_quadrature_gives_masses_and_moments_of_half_cells(density, kind, step):
-    rate = 1.0 if kind is Sampling.NONE else 0.2
+    rate = 1.0 if kind is SamplingKind.NONE else 0.2
     mapped, grid = LossMap.of(kind, rate), Grid(step, 0.0)
     nodes, wobble = laid_out(density, mapped, grid, REACH)
     assert nodes.error < 1e-15
     assert wobble < 1e-12
     mass = np.exp(nodes.log_mass)
     q_mass = mass * np.exp(-nodes.loss)
-    if isinstance(density, NormalDensity) and kind is not Sampling.FIXED:
+    if isinstance(density, NormalDensity) and kind is not SamplingKind.FIXED:
         # all of P's mass, and of Q's where P is not zero, up to the tails beyond reach
         assert math.fsum(mass) == pytest.approx(1.0, abs=1e-12)
         assert math.fsum(q_mass) == pytest.approx(1.0, abs=1e-12)
     cell = np.floor(nodes.loss / (step / 2) + 1e-9)
     assert np.all(np.abs(cell - nodes.half_cell) <= 1)
     # a finer rule for one half-cell agrees to the last digits
-    if kind is Sampling.NONE:
+    if kind is SamplingKind.NONE:
         chosen = nodes.half_cell == 1
         low, high = (density.place(np.array([edge]))[0] for edge in (step / 2, step))
         x = low + (high - low) * (np.arange(20000) + 0.5) / 20000
@@ -190,13 +190,13 @@ def test_the_window_of_a_heavy_tailed_law_is_small_and_what_it_leaves_out_is_cou
 @pytest.mark.parametrize(
     "rate", [Fraction(1, 10**400), 1e-260, 0.3, Fraction(10**17 - 1, 10**17), 1 - Fraction(1, 10**300)]
 )
-@pytest.mark.parametrize("kind", [Sampling.REMOVE, Sampling.ADD])
+@pytest.mark.parametrize("kind", [SamplingKind.REMOVE, SamplingKind.ADD])
 def test_the_loss_of_a_sample_is_known_up_to_its_doubt_at_every_rate(rate, kind):
     mapped = LossMap.of(kind, rate)
     base = np.concatenate([np.linspace(-1000, 1000, 81), [-1e-9, 1e-9, 0.1, -0.1, 38.0, -38.0, 610.0]])
     loss = mapped.loss(base)
     doubt = mapped.doubt(base, loss) + 16 * UNIT * np.abs(loss)
-    turn = -1 if kind is Sampling.ADD else 1
+    turn = -1 if kind is SamplingKind.ADD else 1
     exact = Fraction(rate)
     with flint.ctx.workprec(4000):
         share = flint.arb(exact.numerator) / exact.denominator
@@ -209,7 +209,7 @@ def test_the_loss_of_a_sample_is_known_up_to_its_doubt_at_every_rate(rate, kind)
 
 
 def test_a_lower_law_never_has_negative_mass():
-    unsure = Measure(Atoms(np.array([0.0, 0.35]), np.log([0.5, 0.5]), np.array([0.8, 3.0])), None, 0.0, 0.0)
+    unsure = LossMeasure(LatticeAtoms(np.array([0.0, 0.35]), np.log([0.5, 0.5]), np.array([0.8, 3.0])), None, 0.0, 0.0)
     grid = Grid(0.1, 0.0)
     assert np.all(lowered(unsure, grid, 1.0).weight >= 0.0)
     above = raised(unsure, grid, 0.0)
@@ -217,8 +217,8 @@ def test_a_lower_law_never_has_negative_mass():
 
 
 def test_atoms_that_differ_by_rounding_have_no_spacing():
-    atoms = Atoms.of([-0.1, 0.1, 0.1 + 2e-17, math.nextafter(0.1, 1.0)], [-1.0] * 4, 0.0)
-    wide = Atoms.of([-3.0, 0.1], [-1.0] * 2, 0.0)
+    atoms = LatticeAtoms.of([-0.1, 0.1, 0.1 + 2e-17, math.nextafter(0.1, 1.0)], [-1.0] * 4, 0.0)
+    wide = LatticeAtoms.of([-3.0, 0.1], [-1.0] * 2, 0.0)
     source = AtomSource((wide, atoms), (0.0, 0.0), 0.0)
     assert source.lattice() == (-0.1, pytest.approx(0.2))
     assert source.extent(REACH)[0] == -3.0

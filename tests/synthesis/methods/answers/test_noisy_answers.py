@@ -19,8 +19,8 @@ from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis import Domain, Literals, Neighbors, Records, Workload, conjunctions, marginals, parities
 from discreet.synthesis.methods.answers import noisy as subject
-from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers, _best_factor, overlap, ties
-from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.methods.answers.noisy import AnswerSource, NoisyAnswers, _best_factor, overlap, ties
+from discreet.synthesis.workloads.marginal_workload import Marginals
 from tests.synthesis.responses.draws import draws
 
 DOMAIN = Domain.of(a=range(2), b=range(3), c=range(3))
@@ -189,8 +189,8 @@ def test_without_noise_the_counts_come_back_and_the_answers_are_linear_in_it(
 
     monkeypatch.setattr(NoisyVector, "__call__", exact)
     release = method(records)
-    assert np.allclose(release.evidence["noisy answers"], workload.shares(records))
-    assert np.allclose(release.answers, workload.shares(records), atol=1e-4)
+    assert np.allclose(release.evidence["noisy answers"], workload.frequencies(records))
+    assert np.allclose(release.answers, workload.frequencies(records), atol=1e-4)
     assert len(released) == 1  # one vector, one price
 
 
@@ -253,8 +253,8 @@ def test_a_large_domain_keeps_the_noisy_answers_beside_a_table(relation: Relatio
     noisy = release.evidence["noisy answers"]
     assert np.array_equal(release.answers, np.clip(noisy, 0, 1))
     assert told[-1][0] == told[-1][1] == len(release.table)
-    asked = NoisyAnswers.of(workload, Neighbors(relation, 200), rho=2, given=Given.TABLE)(records)
-    assert np.allclose(asked.answers, workload.shares(asked.table.records, asked.table.weights), atol=1e-9)
+    asked = NoisyAnswers.of(workload, Neighbors(relation, 200), rho=2, given=AnswerSource.TABLE)(records)
+    assert np.allclose(asked.answers, workload.frequencies(asked.table.records, asked.table.weights), atol=1e-9)
     assert asked.deviations is None  # nothing in closed form is known of the table's answers
     assert release.deviations is not None
 
@@ -269,7 +269,7 @@ def test_small_and_empty_tables_are_released(count: int, relation: Relation) -> 
 
 
 def test_what_is_given_is_stated_by_its_enum() -> None:
-    with pytest.raises(ParameterError, match="Given"):
+    with pytest.raises(ParameterError, match="AnswerSource"):
         NoisyAnswers.of(WORKLOADS[0], Neighbors(Relation.ADD_REMOVE, 9), rho=1, given="table")  # type: ignore[arg-type]
 
 

@@ -21,7 +21,7 @@ from discreet.errors import (
     ParameterError,
 )
 from discreet.laws.samplers.softmax_draws import SignedDraws
-from discreet.synthesis import Domain, Neighbors, Purse, Records, conjunctions, dual_query_error
+from discreet.synthesis import Allowance, Domain, Neighbors, Records, conjunctions, dual_query_error
 from discreet.synthesis.methods.dual_query.drawing import Drawing
 from discreet.synthesis.methods.dual_query.method import DualQuery, Responder, Weights, _Game
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice
@@ -30,7 +30,7 @@ from discreet.synthesis.sessions.file_transcript import FileTranscript
 from tests.chances import ALARM
 
 DOMAIN = Domain.of(color=["red", "green", "blue"], shape=["round", "square"], big=[False, True])
-NEIGHBORS = Neighbors(Relation.CHANGE_ONE, size=200)
+NEIGHBORS = Neighbors(Relation.CHANGE_ONE, people=200)
 
 
 def table(rows=200, seed=1):
@@ -78,9 +78,9 @@ def neighbor(records, relation, rows):
 def tiny(relation, rows, draws=(1, 1, 1), eta=Fraction(3, 2)):
     """Return a plan that costs its price to the last, few enough to enumerate all transcripts."""
     workload = conjunctions(small(3).domain, ways=2, count=3, seed=4)
-    neighbors = Neighbors(relation, size=3, rows=rows)
-    purse = Purse.of(neighbors, rho=DualQueryPrice(eta, len(draws), draws, neighbors).rho)
-    return DualQuery(workload=workload, purse=purse, eta=eta, draws=draws, weights=Weights.EQUAL, certify=0)
+    neighbors = Neighbors(relation, people=3, rows=rows)
+    allowance = Allowance.of(neighbors, rho=DualQueryPrice(eta, len(draws), draws, neighbors).rho)
+    return DualQuery(workload=workload, allowance=allowance, eta=eta, draws=draws, weights=Weights.EQUAL, certify=0)
 
 
 @pytest.mark.theorem("DualQuery.privacy")
@@ -112,7 +112,9 @@ def test_a_round_draws_from_the_law_that_is_audited(relation):
     made, records = tiny(relation, 2, draws=(4, 5, 6)), small(3)
     game = _Game(made, records)
     for turn, count in enumerate(made.draws, start=1):
-        drawing = Drawing(eta=made.eta, turn=turn, sums=game._satisfied, draws=count, neighbors=made.purse.neighbors)
+        drawing = Drawing(
+            eta=made.eta, turn=turn, sums=game._satisfied, draws=count, neighbors=made.allowance.neighbors
+        )
         assert np.array_equal(game.scores(turn), drawing.scores((made.workload.counts(records), 3)))
         assert made.rate == drawing.rate
         assert turn == 1 or made.price.ranges[turn - 2] == (drawing.range, count)
@@ -124,7 +126,7 @@ def test_a_round_draws_from_the_law_that_is_audited(relation):
 @pytest.mark.parametrize("size", [3, 10**12, 10**18, 10**30])
 def test_scores_do_not_wrap_around_whatever_the_size(size):
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
-    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, size=size), rho=1, rounds=2, eta=Fraction(size, 100))
+    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, people=size), rho=1, rounds=2, eta=Fraction(size, 100))
     game = _Game(made, table(rows=7))
     game._satisfied += 3
     for turn in (1, 5, 10**6):
@@ -134,7 +136,7 @@ def test_scores_do_not_wrap_around_whatever_the_size(size):
 
 def test_of_no_records_every_query_is_held_half_way():
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
-    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, size=10), rho=1)
+    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, people=10), rho=1)
     game = _Game(made, Records(DOMAIN, np.zeros((3, 0), dtype=np.uint16)))
     assert [made.rate * score for score in game.scores(3).tolist()] == [made.eta] * 5
 
@@ -146,7 +148,7 @@ def test_of_no_records_every_query_is_held_half_way():
 def test_a_plan_with_one_draw_more_than_its_price_affords_cannot_be_made(accounting, relation):
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
     price = {"epsilon": 1} if accounting is Accounting.PURE else {"epsilon": 1, "delta": 1e-3}
-    neighbors = Neighbors(relation, size=200)
+    neighbors = Neighbors(relation, people=200)
     made = DualQuery.of(workload, neighbors, **price, accounting=accounting, eta=0.5, rounds=4)
     fewer = (1, *made.draws[1:])
     assert replace(made, draws=fewer).draws == fewer
@@ -154,8 +156,8 @@ def test_a_plan_with_one_draw_more_than_its_price_affords_cannot_be_made(account
         {"draws": tuple(count + 1 for count in made.draws)},
         {"eta": 2 * made.eta},
         {"draws": made.draws * 2},
-        {"purse": Purse.of(Neighbors(relation, size=100), **price)},
-        {"purse": Purse.of(Neighbors(relation, size=200, rows=2), **price)},
+        {"allowance": Allowance.of(Neighbors(relation, people=100), **price)},
+        {"allowance": Allowance.of(Neighbors(relation, people=200, rows=2), **price)},
     ):
         with pytest.raises(ParameterError, match="cost more"):
             replace(made, **wrong)
@@ -169,9 +171,9 @@ def test_a_plan_with_one_draw_more_than_its_price_affords_cannot_be_made(account
 )  # fmt: skip
 def test_an_accounting_that_does_not_prove_the_guarantee_is_refused(price, accounting):
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
-    purse = Purse.of(NEIGHBORS, **price)
+    allowance = Allowance.of(NEIGHBORS, **price)
     with pytest.raises(ParameterError, match="cost more"):
-        DualQuery(workload=workload, purse=purse, eta=Fraction(1, 10**6), draws=(1, 1), accounting=accounting)
+        DualQuery(workload=workload, allowance=allowance, eta=Fraction(1, 10**6), draws=(1, 1), accounting=accounting)
 
 
 @pytest.mark.parametrize(
@@ -199,14 +201,14 @@ def test_all_answers_are_within_the_theorem_with_equal_weights(rounds):
     records, count = table(), rounds(sample=150, full=400)
     workload = conjunctions(DOMAIN, ways=2, count=40, seed=2)
     made = DualQuery(
-        workload=workload, purse=Purse.of(NEIGHBORS, rho=10**6), eta=Fraction(1, 8), draws=(400,) * count,
+        workload=workload, allowance=Allowance.of(NEIGHBORS, rho=10**6), eta=Fraction(1, 8), draws=(400,) * count,
         oracle=Responder.EXACT, weights=Weights.EQUAL,
     )  # fmt: skip
     release = made(records)
     assert all(gap == 0 for _, gap in release.evidence["gaps"])
     asked = {"eta": made.eta, "rounds": count, "draws": 400, "queries": 40, "records": 12}
     bound = dual_query_error(**asked, confidence=1 - Fraction(ALARM))
-    assert np.abs(release.answers - workload.shares(records)).max() <= bound < 0.5
+    assert np.abs(release.answers - workload.frequencies(records)).max() <= bound < 0.5
 
 
 def test_the_release_follows_from_the_transcript_and_from_nothing_else():
@@ -292,8 +294,8 @@ def variants():
     yield from (replace(other, eta=Fraction(1, 3)), replace(other, accounting=Accounting.REFERENCE))
     yield from (replace(other, weights=Weights.EQUAL), replace(other, oracle=Responder.EXACT))
     for neighbors in (
-        Neighbors(Relation.CHANGE_ONE, size=201), Neighbors(Relation.ADD_REMOVE, size=200),
-        Neighbors(Relation.CHANGE_ONE, size=200, rows=2),
+        Neighbors(Relation.CHANGE_ONE, people=201), Neighbors(Relation.ADD_REMOVE, people=200),
+        Neighbors(Relation.CHANGE_ONE, people=200, rows=2),
     ):  # fmt: skip
         yield replace(DualQuery.of(workload, neighbors, **stated), **fewer)
     for price in ({"epsilon": 1, "delta": 1e-4}, {"epsilon": 2, "delta": 1e-3}, {"rho": 1}):
@@ -305,7 +307,7 @@ def test_a_transcript_is_taken_up_in_its_own_terms_only():
     plans = list(variants())
     begun = MemoryTranscript()
     begun.begin(plans[1].terms)
-    again = replace(plans[1], purse=Purse.of(NEIGHBORS, epsilon=1.0, delta=Fraction(1e-3)))
+    again = replace(plans[1], allowance=Allowance.of(NEIGHBORS, epsilon=1.0, delta=Fraction(1e-3)))
     begun.begin(again.terms)  # the same price in other words
     for other in plans[:1] + plans[2:]:
         with pytest.raises(LedgerMismatch):
@@ -376,8 +378,8 @@ def test_with_a_large_budget_all_answers_are_close():
     bits[1:] ^= bits[0] & (random.random((11, size)) < 0.6)
     records = Records(Domain.of({f"b{place}": [0, 1] for place in range(12)}), bits.astype(np.uint16))
     workload = conjunctions(records.domain, ways=3, count=500, seed=1)
-    neighbors = Neighbors(Relation.CHANGE_ONE, size=size)
-    truth = workload.shares(records)
+    neighbors = Neighbors(Relation.CHANGE_ONE, people=size)
+    truth = workload.frequencies(records)
     release = DualQuery.of(workload, neighbors, rho=5, rounds=150)(records)
     error = np.abs(release.answers - truth)
     # over twelve runs the average was .001 to .002 and the largest .005 to .012: far from what is refused here
@@ -387,7 +389,7 @@ def test_with_a_large_budget_all_answers_are_close():
 
 def test_steps_and_sizes_do_not_depend_on_the_table():
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, size=200), epsilon=1, delta=1e-6)
+    made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, people=200), epsilon=1, delta=1e-6)
     shapes = set()
     for records in (table(), table(rows=1), Records(DOMAIN, np.zeros((3, 0), dtype=np.uint16)), table(rows=5000)):
         told = []
@@ -399,7 +401,7 @@ def test_steps_and_sizes_do_not_depend_on_the_table():
 
 def test_each_accounting_buys_draws_and_states_its_guarantee():
     workload = conjunctions(DOMAIN, ways=2, count=50, seed=2)
-    neighbors = Neighbors(Relation.CHANGE_ONE, size=30_000)
+    neighbors = Neighbors(Relation.CHANGE_ONE, people=30_000)
     bought = {}
     for way in Accounting:
         price = {"epsilon": 1} if way is Accounting.PURE else {"epsilon": 1, "delta": 1e-6}

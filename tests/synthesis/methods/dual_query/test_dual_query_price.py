@@ -18,7 +18,7 @@ from discreet.synthesis import Accounting, DualQueryPrice, Neighbors, most_draws
 from discreet.synthesis.methods.dual_query.drawing import Drawing
 
 SIZE = 30162
-ADULT = Neighbors(Relation.CHANGE_ONE, size=SIZE)
+ADULT = Neighbors(Relation.CHANGE_ONE, people=SIZE)
 DELTAS = (Fraction(1, 1000), Fraction(1, 10**6), Fraction(1, SIZE**2))
 BOUGHT = {
     Accounting.PURE: (24, 24, 24),
@@ -67,7 +67,7 @@ def test_the_certified_accounting_buys_at_least_the_concentrated_one():
 
 def test_the_certified_accounting_is_better_where_there_are_few_draws():
     """Of one draw the worst pair says far less than its concentration."""
-    few = price(rounds=2, draws=1, neighbors=Neighbors(Relation.CHANGE_ONE, size=10))
+    few = price(rounds=2, draws=1, neighbors=Neighbors(Relation.CHANGE_ONE, people=10))
     certified = replace(few, accounting=Accounting.CERTIFIED)
     assert certified.epsilon(1e-6) < few.epsilon(1e-6) / 2
 
@@ -75,7 +75,7 @@ def test_the_certified_accounting_is_better_where_there_are_few_draws():
 @pytest.mark.parametrize("name", PUBLISHED)
 def test_published_settings_have_their_nominal_epsilon_by_the_reference_formula(name):
     eta, rounds, draws, records = PUBLISHED[name]
-    run = price(eta=eta, rounds=rounds, draws=draws, neighbors=Neighbors(Relation.CHANGE_ONE, size=records))
+    run = price(eta=eta, rounds=rounds, draws=draws, neighbors=Neighbors(Relation.CHANGE_ONE, people=records))
     assert 0.94 < replace(run, accounting=Accounting.REFERENCE).epsilon(1e-3) < 1.04
     assert 1.6 < replace(run, accounting=Accounting.PAPER).epsilon(1e-3) < 2.0
     assert 0.28 < run.epsilon(1e-3) < 0.33
@@ -89,7 +89,7 @@ def test_published_settings_have_their_nominal_epsilon_by_the_reference_formula(
     st.sampled_from([1e-3, 1e-6, 1e-9]),
 )
 def test_the_formulas_are_those_of_the_theorem_and_in_their_order(eta, draws, size, delta):
-    run = price(eta=eta, rounds=len(draws), draws=draws, neighbors=Neighbors(Relation.ADD_REMOVE, size=size))
+    run = price(eta=eta, rounds=len(draws), draws=draws, neighbors=Neighbors(Relation.ADD_REMOVE, people=size))
     widths = [float(eta) * turn / size for turn in range(len(draws))]
     last, count = widths[-1], sum(draws[1:])
     pure = sum(s * e for s, e in zip(draws, widths, strict=True))
@@ -112,7 +112,7 @@ def test_the_formulas_are_those_of_the_theorem_and_in_their_order(eta, draws, si
 @pytest.mark.parametrize("relation", [Relation.ADD_REMOVE, Relation.CHANGE_ONE])
 @every
 def test_every_accounting_covers_the_exact_laws_of_a_whole_run(accounting, relation, draws):
-    neighbors = Neighbors(relation, size=4)
+    neighbors = Neighbors(relation, people=4)
     run = price(eta=1, rounds=4, draws=draws, neighbors=neighbors, accounting=accounting)
     exact = exact_laws(relation, run.ranges)
     for delta in (1e-1, 1e-3, 1e-6):
@@ -122,7 +122,7 @@ def test_every_accounting_covers_the_exact_laws_of_a_whole_run(accounting, relat
 @cache
 def exact_laws(relation, ranges):
     """Return the laws of all rounds on near-worst neighbors, with records fixed beforehand, multiplied out."""
-    neighbors = Neighbors(relation, size=4)
+    neighbors = Neighbors(relation, people=4)
     first, second = (
         ([0, 3], 3),
         ([1, 2 if relation is Relation.CHANGE_ONE else 3], 3 + (relation is Relation.ADD_REMOVE)),
@@ -168,13 +168,13 @@ def test_one_round_costs_nothing(accounting):
 
 
 def test_under_add_remove_four_times_as_many_draws_are_bought():
-    added = Neighbors(Relation.ADD_REMOVE, size=SIZE)
+    added = Neighbors(Relation.ADD_REMOVE, people=SIZE)
     bought = most_draws(eta=Fraction(4, 5), rounds=40, neighbors=added, epsilon=1, delta=1e-6)
     assert 4 * 3371 <= bought < 4 * 3372
 
 
 def test_units_with_more_records_cost_more():
-    assert price(neighbors=Neighbors(Relation.CHANGE_ONE, size=SIZE, rows=3)).rho == 9 * price().rho
+    assert price(neighbors=Neighbors(Relation.CHANGE_ONE, people=SIZE, rows=3)).rho == 9 * price().rho
 
 
 @pytest.mark.theorem("most_draws.privacy")
@@ -182,7 +182,7 @@ def test_units_with_more_records_cost_more():
 @given(st.fractions(Fraction(1, 50), 3), st.integers(2, 30), st.integers(20, 10**5), st.floats(0.01, 8.0))
 @settings(max_examples=FEW)
 def test_one_draw_more_would_not_fit(accounting, eta, rounds, size, epsilon):
-    neighbors = Neighbors(Relation.CHANGE_ONE, size=size)
+    neighbors = Neighbors(Relation.CHANGE_ONE, people=size)
     bought = most_draws(eta=eta, rounds=rounds, neighbors=neighbors, epsilon=epsilon, delta=1e-6, accounting=accounting)
     assert not DualQueryPrice(eta, rounds, bought + 1, neighbors, accounting).fits(epsilon, 1e-6)
     if bought:
@@ -191,13 +191,13 @@ def test_one_draw_more_would_not_fit(accounting, eta, rounds, size, epsilon):
 
 @every
 def test_a_run_that_costs_far_too_much_does_not_fit_even_beyond_the_floats(accounting):
-    senseless = price(eta=10**6, rounds=3, draws=5, neighbors=Neighbors(Relation.CHANGE_ONE, size=1))
+    senseless = price(eta=10**6, rounds=3, draws=5, neighbors=Neighbors(Relation.CHANGE_ONE, people=1))
     assert not replace(senseless, accounting=accounting).fits(1000, 1e-6)
 
 
 def test_a_pure_price_is_spent_to_the_last_draw():
     """The comparison is of exact rationals, not of rounded floats."""
-    third = Neighbors(Relation.ADD_REMOVE, size=3)
+    third = Neighbors(Relation.ADD_REMOVE, people=3)
     assert most_draws(eta=1, rounds=2, neighbors=third, epsilon=Fraction(1, 3), accounting=Accounting.PURE) == 1
     assert most_draws(eta=1, rounds=2, neighbors=third, epsilon=Fraction(33, 100), accounting=Accounting.PURE) == 0
 

@@ -25,7 +25,7 @@ QUERIES = np.array(
 
 def stated(relation, *, eta=2, turn=4, sums=(1, 0, 3, 3, 2), draws=1, size=4, rows=1):
     return Drawing(
-        eta=eta, turn=turn, sums=list(sums), draws=draws, neighbors=Neighbors(relation, size=size, rows=rows)
+        eta=eta, turn=turn, sums=list(sums), draws=draws, neighbors=Neighbors(relation, people=size, rows=rows)
     )
 
 
@@ -89,8 +89,8 @@ def test_a_claim_of_half_the_range_is_refuted(relation):
 @pytest.mark.parametrize("eta", [1, 5, 20])
 def test_the_symmetric_weights_over_a_private_number_refute_the_price_of_the_centered_ones(eta):
     """Adding a record moves c/N by up to 1/N and its negation the other way: the rho of the centered form is 4x low."""
-    faulty = DividesByPrivate(eta=eta, turn=4, sums=[0, 0], draws=1, neighbors=Neighbors(ADD, size=10))
-    right = Drawing(eta=eta, turn=4, sums=[0, 0], draws=1, neighbors=Neighbors(ADD, size=10))
+    faulty = DividesByPrivate(eta=eta, turn=4, sums=[0, 0], draws=1, neighbors=Neighbors(ADD, people=10))
+    right = Drawing(eta=eta, turn=4, sums=[0, 0], draws=1, neighbors=Neighbors(ADD, people=10))
     pairs = [(([0, 9], 9), ([1, 9], 10)), (([0, 0], 9), ([1, 0], 10))]
     concentrated = ZCDP(right.range**2 / 8, relation=ADD)
     assert audit(faulty, concentrated, neighbors=pairs, search=0).refuted

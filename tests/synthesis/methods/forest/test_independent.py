@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from discreet.errors import ParameterError, SenselessParameter
 from discreet.privacy import Relation
 from discreet.synthesis import Domain, Independent, Neighbors, Records, conjunctions
-from discreet.synthesis.base.purse import Noisy
-from discreet.synthesis.methods.forest.one_ways import OneWays, default_rows, divided_by_size, onto_simplex
+from discreet.synthesis.base.allowance import Noisy
+from discreet.synthesis.methods.forest.one_ways import OneWays, default_size, divided_by_size, onto_simplex
 from tests.synthesis.methods.spending import Noted
 
 DOMAIN = Domain.of(a=range(2), b=range(5), c=range(1), d=range(9))
@@ -31,12 +31,12 @@ def invented(domain: Domain, count: int, seed: int = 3) -> Records:
 @pytest.mark.theorem("Independent.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("price", PRICES)
-def test_the_shares_of_the_histograms_add_up_to_the_purse(relation: Relation, price: dict[str, Fraction]) -> None:
-    method = Independent.of(conjunctions(DOMAIN, count=50), Neighbors(relation, 200), rows=50, **price)
-    purse = Noted.like(method.purse)
-    release = replace(method, purse=purse)(invented(DOMAIN, 200))
-    assert purse.spent == 1
-    assert purse.noised == list(method.shares.values())
+def test_the_shares_of_the_histograms_add_up_to_the_allowance(relation: Relation, price: dict[str, Fraction]) -> None:
+    method = Independent.of(conjunctions(DOMAIN, count=50), Neighbors(relation, 200), size=50, **price)
+    allowance = Noted.like(method.allowance)
+    release = replace(method, allowance=allowance)(invented(DOMAIN, 200))
+    assert allowance.spent == 1
+    assert allowance.noised == list(method.shares.values())
     assert release.guarantee == method.guarantee
 
 
@@ -58,7 +58,7 @@ def test_with_a_boundless_price_the_answers_are_products_of_the_true_shares() ->
     records = invented(DOMAIN, 1_000)
     asked = conjunctions(DOMAIN, count=300, repeats=False, seed=8)
     with pytest.warns(SenselessParameter):
-        release = Independent.of(asked, Neighbors(Relation.ADD_REMOVE, 1_000), rho=10**6, rows=100)(records)
+        release = Independent.of(asked, Neighbors(Relation.ADD_REMOVE, 1_000), rho=10**6, size=100)(records)
     shares = [
         np.bincount(codes, minlength=size) / 1_000 for codes, size in zip(records.codes, DOMAIN.sizes, strict=True)
     ]
@@ -70,13 +70,13 @@ def test_with_a_boundless_price_the_answers_are_products_of_the_true_shares() ->
 
 
 @pytest.mark.parametrize("count", [0, 1, 500])
-@pytest.mark.parametrize("size", [1, 500, 10**9])
+@pytest.mark.parametrize("people", [1, 500, 10**9])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size: int, relation: Relation) -> None:
+def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, people: int, relation: Relation) -> None:
     asked = conjunctions(DOMAIN, count=40)
     alike = Records(DOMAIN, np.zeros((len(DOMAIN), count), dtype=np.uint16))
     for records in (alike, invented(DOMAIN, count)):
-        release = Independent.of(asked, Neighbors(relation, size), epsilon=1, rows=70)(records)
+        release = Independent.of(asked, Neighbors(relation, people), epsilon=1, size=70)(records)
         assert len(release.table) == 70
         assert release.answers.shape == (40,)
         assert np.all((release.answers >= 0) & (release.answers <= 1))
@@ -86,11 +86,11 @@ def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size:
 def test_one_attribute_and_attributes_of_one_value_are_released_too() -> None:
     for domain in (Domain.of(a=range(3)), Domain.of(a=range(1)), Domain.of(a=range(1), b=range(1))):
         asked = conjunctions(domain, ways=1, count=20)
-        method = Independent.of(asked, Neighbors(Relation.ADD_REMOVE, 50), epsilon=1, rows=9)
+        method = Independent.of(asked, Neighbors(Relation.ADD_REMOVE, 50), epsilon=1, size=9)
         release = method(invented(domain, 50))
         assert release.table.records.codes.shape == (len(domain), 9)
         if domain.cells == 1:
-            assert release.answers.tolist() == asked.shares(invented(domain, 50)).tolist()
+            assert release.answers.tolist() == asked.frequencies(invented(domain, 50)).tolist()
 
 
 @given(values=st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=9), total=st.floats(0, 10))
@@ -114,9 +114,9 @@ def test_the_total_weighs_histograms_by_their_variance() -> None:
 
 
 def test_the_default_number_of_rows_is_public_and_bounded() -> None:
-    assert default_rows(DOMAIN, 5) == 100_000
-    assert default_rows(DOMAIN, 300_000) == 300_000
-    assert default_rows(DOMAIN, 10**9) == 1_000_000
-    assert default_rows(Domain.of({f"x{place}": (0, 1) for place in range(2_000)}), 10**6) == 25_000
-    with pytest.raises(ParameterError, match="rows must be at least 1"):
-        Independent.of(conjunctions(DOMAIN, count=5), Neighbors(Relation.ADD_REMOVE, 9), epsilon=1, rows=0)
+    assert default_size(DOMAIN, 5) == 100_000
+    assert default_size(DOMAIN, 300_000) == 300_000
+    assert default_size(DOMAIN, 10**9) == 1_000_000
+    assert default_size(Domain.of({f"x{place}": (0, 1) for place in range(2_000)}), 10**6) == 25_000
+    with pytest.raises(ParameterError, match="size must be at least 1"):
+        Independent.of(conjunctions(DOMAIN, count=5), Neighbors(Relation.ADD_REMOVE, 9), epsilon=1, size=0)

@@ -45,44 +45,44 @@ def stop_after(edges: int) -> Any:
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": Fraction(1, 3)}])
 @pytest.mark.parametrize("edges", [0, 1, 2, 3])
-def test_the_shares_add_up_to_the_purse_wherever_it_stops(relation: Relation, price: Any, edges: int) -> None:
-    method = Tree.of(conjunctions(DOMAIN, count=30), Neighbors(relation, 300, rows=2), rows=20, **price)
-    purse = Noted.like(method.purse, stop_after(edges))
-    release = replace(method, purse=purse)(chain(DOMAIN, 300))
-    assert purse.spent == 1
-    assert purse.choices == [CHOICES / 3] * min(edges + 1, 3)
+def test_the_shares_add_up_to_the_allowance_wherever_it_stops(relation: Relation, price: Any, edges: int) -> None:
+    method = Tree.of(conjunctions(DOMAIN, count=30), Neighbors(relation, 300, rows=2), size=20, **price)
+    allowance = Noted.like(method.allowance, stop_after(edges))
+    release = replace(method, allowance=allowance)(chain(DOMAIN, 300))
+    assert allowance.spent == 1
+    assert allowance.choices == [CHOICES / 3] * min(edges + 1, 3)
     assert len(release.evidence["edges"]) == edges
-    assert set(purse.sensitivities) == {16 * purse.neighbors.l1}
+    assert set(allowance.sensitivities) == {16 * allowance.neighbors.l1}
     assert sum(method.one_way_shares.values()) == ONE_WAYS
 
 
 @pytest.mark.theorem("Tree.privacy")
 def test_attributes_that_no_pair_has_are_measured_again_with_what_is_left() -> None:
-    method = Tree.of(conjunctions(DOMAIN, count=30), Neighbors(Relation.ADD_REMOVE, 300), epsilon=1, rows=20)
+    method = Tree.of(conjunctions(DOMAIN, count=30), Neighbors(Relation.ADD_REMOVE, 300), epsilon=1, size=20)
     for edges, histograms in ((0, 4 + 4), (1, 4 + 1 + 2), (3, 4 + 3)):
-        purse = Noted.like(method.purse, stop_after(edges))
-        replace(method, purse=purse)(chain(DOMAIN, 300))
-        assert len(purse.noised) == histograms
+        allowance = Noted.like(method.allowance, stop_after(edges))
+        replace(method, allowance=allowance)(chain(DOMAIN, 300))
+        assert len(allowance.noised) == histograms
 
 
 @pytest.mark.theorem("Tree.privacy")
 def test_its_own_choices_never_overspend(rounds: Any) -> None:
-    method = Tree.of(conjunctions(DOMAIN, count=5), Neighbors(Relation.CHANGE_ONE, 50), epsilon=1, delta=1e-6, rows=5)
+    method = Tree.of(conjunctions(DOMAIN, count=5), Neighbors(Relation.CHANGE_ONE, 50), epsilon=1, delta=1e-6, size=5)
     for seed in range(rounds(sample=10, full=500)):
-        purse = Noted.like(method.purse)
-        replace(method, purse=purse)(chain(DOMAIN, 50, seed))
-        assert purse.spent == 1
+        allowance = Noted.like(method.allowance)
+        replace(method, allowance=allowance)(chain(DOMAIN, 50, seed))
+        assert allowance.spent == 1
 
 
 @pytest.mark.parametrize("count", [0, 1, 400])
-@pytest.mark.parametrize("size", [1, 400, 10**9])
+@pytest.mark.parametrize("people", [1, 400, 10**9])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size: int, relation: Relation) -> None:
+def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, people: int, relation: Relation) -> None:
     asked = conjunctions(DOMAIN, count=40)
     alike = Records(DOMAIN, np.zeros((len(DOMAIN), count), dtype=np.uint16))
     for records in (alike, chain(DOMAIN, count)):
         told: list[tuple[int, int]] = []
-        method = Tree.of(asked, Neighbors(relation, size), epsilon=1, delta=1e-12, rows=70)
+        method = Tree.of(asked, Neighbors(relation, people), epsilon=1, delta=1e-12, size=70)
         release = method(records, progress=lambda done, steps, told=told: told.append((done, steps)))  # type: ignore[misc]
         assert told == [(1, 4), (2, 4), (3, 4), (4, 4)]
         assert len(release.table) == 70
@@ -92,21 +92,21 @@ def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size:
 
 def test_one_attribute_and_attributes_of_one_value_are_released_too() -> None:
     for domain in (Domain.of(a=range(3)), Domain.of(a=range(1)), Domain.of(a=range(1), b=range(1))):
-        method = Tree.of(conjunctions(domain, ways=1, count=20), Neighbors(Relation.ADD_REMOVE, 50), epsilon=1, rows=9)
-        purse = Noted.like(method.purse)
-        release = replace(method, purse=purse)(chain(domain, 50))
-        assert purse.spent == (1 if domain.cells > 1 else 0)
+        method = Tree.of(conjunctions(domain, ways=1, count=20), Neighbors(Relation.ADD_REMOVE, 50), epsilon=1, size=9)
+        allowance = Noted.like(method.allowance)
+        release = replace(method, allowance=allowance)(chain(domain, 50))
+        assert allowance.spent == (1 if domain.cells > 1 else 0)
         assert release.evidence["edges"] == ()
         assert release.table.records.codes.shape == (len(domain), 9)
 
 
 def test_attributes_too_large_to_pair_are_measured_alone() -> None:
     domain = Domain.of(a=range(1_100), b=range(1_100), c=range(2))  # 1,100^2 is more than 2^20
-    method = Tree.of(conjunctions(domain, count=4), Neighbors(Relation.ADD_REMOVE, 30), epsilon=1, rows=10)
+    method = Tree.of(conjunctions(domain, count=4), Neighbors(Relation.ADD_REMOVE, 30), epsilon=1, size=10)
     assert method.plan["candidates"] == 2  # each of the large ones with c
-    purse = Noted.like(method.purse, stop_after(2))
-    release = replace(method, purse=purse)(chain(domain, 30))
-    assert purse.spent == 1
+    allowance = Noted.like(method.allowance, stop_after(2))
+    release = replace(method, allowance=allowance)(chain(domain, 30))
+    assert allowance.spent == 1
     assert release.evidence["edges"] == (("a", "c"), ("b", "c"))
 
 
@@ -127,6 +127,6 @@ def test_with_a_boundless_price_a_chain_is_found_and_its_pairs_are_exact(relatio
     records = chain(domain, 20_000)
     asked = marginals(domain, attributes=[("a", "b"), ("b", "c"), ("c", "d")])
     with pytest.warns(SenselessParameter):
-        release = Tree.of(asked, Neighbors(relation, 20_000), rho=10**6, rows=100)(records)
+        release = Tree.of(asked, Neighbors(relation, 20_000), rho=10**6, size=100)(records)
     assert sorted(release.evidence["edges"]) == [("a", "b"), ("b", "c"), ("c", "d")]
-    np.testing.assert_allclose(release.answers, asked.shares(records), atol=1e-6)
+    np.testing.assert_allclose(release.answers, asked.frequencies(records), atol=1e-6)

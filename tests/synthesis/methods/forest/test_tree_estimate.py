@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.synthesis import Domain
-from discreet.synthesis.base.purse import Noisy
+from discreet.synthesis.base.allowance import Noisy
 from discreet.synthesis.methods.forest.one_ways import OneWays
 from discreet.synthesis.methods.forest.tree import combined_shares, fitted, forest
 

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from discreet.privacy import Relation
-from discreet.synthesis import Domain, Neighbors, Purse, Records
-from discreet.synthesis.base.purse import Noisy
+from discreet.synthesis import Allowance, Domain, Neighbors, Records
+from discreet.synthesis.base.allowance import Noisy
 from discreet.synthesis.methods.forest.one_ways import OneWays
 from discreet.synthesis.methods.forest.tree import (
     ALL_CELLS,
@@ -79,9 +79,9 @@ def test_each_choice_is_of_pairs_between_trees_and_a_whole_tree_ends_it() -> Non
 
     domain = Domain.of(a=range(2), b=range(3), c=range(2), d=range(2))
     records = Records(domain, np.zeros((4, 7), dtype=np.uint16))
-    purse = Noted.like(Purse.of(Neighbors(Relation.ADD_REMOVE, 7), epsilon=1), last_pair)
+    allowance = Noted.like(Allowance.of(Neighbors(Relation.ADD_REMOVE, 7), epsilon=1), last_pair)
     one_ways = released(domain, [[5, 2], [4, 2, 1], [6, 1], [7, 0]])
-    grown = grow_forest(records, purse, one_ways, deviation=1.0, step=Fraction(1, 10))
+    grown = grow_forest(records, allowance, one_ways, deviation=1.0, step=Fraction(1, 10))
     assert offered == [7, 6, 4]  # six pairs and stopping; c-d taken, five left; b-d taken, b-c falls too; a joins last
     assert grown.edges == ((2, 3), (1, 3), (0, 3))
     assert grown.spent == Fraction(3, 10)
@@ -148,8 +148,10 @@ def test_stopping_wins_where_noise_drowns_everything_and_never_where_there_is_no
     codes = np.tile(np.arange(40, dtype=np.uint16), (3, 10))
     records = Records(Domain.of(a=range(40), b=range(40), c=range(40)), codes)
     one_ways = OneWays(records.domain, {place: Noisy(np.full(40, 10), 0.1) for place in range(3)})
-    purse = Noted.like(Purse.of(Neighbors(Relation.ADD_REMOVE, 400), epsilon=1), lambda values: int(np.argmax(values)))
-    assert grow_forest(records, purse, one_ways, deviation=1e4, step=Fraction(1, 9)).edges == ()
-    assert len(grow_forest(records, purse, one_ways, deviation=0.1, step=Fraction(1, 9)).edges) == 2
+    allowance = Noted.like(
+        Allowance.of(Neighbors(Relation.ADD_REMOVE, 400), epsilon=1), lambda values: int(np.argmax(values))
+    )
+    assert grow_forest(records, allowance, one_ways, deviation=1e4, step=Fraction(1, 9)).edges == ()
+    assert len(grow_forest(records, allowance, one_ways, deviation=0.1, step=Fraction(1, 9)).edges) == 2
     noisy = OneWays(records.domain, {place: Noisy(np.full(40, 10), 1e4) for place in range(3)})
-    assert grow_forest(records, purse, noisy, deviation=0.1, step=Fraction(1, 9)).edges == ()
+    assert grow_forest(records, allowance, noisy, deviation=0.1, step=Fraction(1, 9)).edges == ()

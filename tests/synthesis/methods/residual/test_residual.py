@@ -23,8 +23,8 @@ from discreet.synthesis.methods.answers.noisy import NoisyAnswers
 from discreet.synthesis.methods.residual import method as subject
 from discreet.synthesis.methods.residual.allocation import Aim
 from discreet.synthesis.methods.residual.basis import closure, core, histogram, scaled_residual
-from discreet.synthesis.methods.residual.method import Finish, Residual, noise_scales
-from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.methods.residual.method import Residual, ResidualFinish, noise_scales
+from discreet.synthesis.workloads.marginal_workload import Marginals
 from tests.synthesis.methods.spending import Noted
 
 SHAPES = [
@@ -62,7 +62,7 @@ def _incidence(sizes: Sequence[int], sets: Sequence[Sequence[int]]) -> NDArray[n
 def _design(method: Residual) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """What is measured, as a matrix over all possible records, and the variance of each measurement's noise."""
     sizes = method.workload.domain.sizes
-    scales = noise_scales(method.allocation, method.purse.amount)
+    scales = noise_scales(method.allocation, method.allowance.amount)
     blocks, variances = [], []
     for part, scale in zip(method.allocation.residuals, scales, strict=True):
         columns = []
@@ -82,7 +82,7 @@ def test_variances_are_those_of_generalized_least_squares(
     sizes: tuple[int, ...], sets: list[tuple[int, ...]], relation: Relation, aim: Aim
 ) -> None:
     domain = _domain(sizes)
-    method = Residual.of(Marginals(domain, sets), Neighbors(relation, size=50), rho=Fraction(1, 50), aim=aim)
+    method = Residual.of(Marginals(domain, sets), Neighbors(relation, people=50), rho=Fraction(1, 50), aim=aim)
     design, variances = _design(method)
     information = design.T @ (design / variances[:, None])
     asked = _incidence(sizes, sets)
@@ -102,7 +102,7 @@ def test_without_noise_every_marginal_comes_back_exactly(
     records = _records(domain, 40)
     monkeypatch.setattr(DiscreteGaussian, "draw", lambda _law, count: np.zeros(count, dtype=np.int64))
     workload = Marginals(domain, sets)
-    release = Residual.of(workload, Neighbors(relation, size=40), rho=1)(records)
+    release = Residual.of(workload, Neighbors(relation, people=40), rho=1)(records)
     assert np.allclose(release.answers * 40, workload.counts(records), atol=1e-9)
 
 
@@ -110,7 +110,7 @@ def test_without_noise_every_marginal_comes_back_exactly(
 def test_estimates_are_linear_in_the_noise_so_that_they_are_unbiased(monkeypatch: pytest.MonkeyPatch) -> None:
     domain = _domain((2, 3, 2))
     records, workload = _records(domain, 30), marginals(domain, ways=2)
-    method = Residual.of(workload, Neighbors(Relation.ADD_REMOVE, size=30), rho=1)
+    method = Residual.of(workload, Neighbors(Relation.ADD_REMOVE, people=30), rho=1)
     noise = [coins(3, turn).integers(-9, 10, 100) for turn in range(len(method.allocation.residuals))]
     turns = iter(noise + [-one for one in noise])
     monkeypatch.setattr(DiscreteGaussian, "draw", lambda _law, count: next(turns)[:count].copy())
@@ -124,7 +124,7 @@ def test_estimates_are_linear_in_the_noise_so_that_they_are_unbiased(monkeypatch
 def test_marginals_agree_on_what_they_share(price: dict[str, Any], relation: Relation) -> None:
     domain = _domain((2, 3, 4, 2))
     workload = Marginals(domain, [(0, 1, 2), (1, 2, 3), (3, 2), (2,)])
-    release = Residual.of(workload, Neighbors(relation, size=60), **price)(_records(domain, 60))
+    release = Residual.of(workload, Neighbors(relation, people=60), **price)(_records(domain, 60))
     first, second = workload.table(0, release.answers), workload.table(1, release.answers)
     third, fourth = workload.table(2, release.answers), workload.table(3, release.answers)
     assert np.allclose(first.sum(axis=0), second.sum(axis=2), atol=1e-9)
@@ -138,7 +138,7 @@ def test_marginals_agree_on_what_they_share(price: dict[str, Any], relation: Rel
 def test_measured_squares_are_the_predicted_ones(relation: Relation, price: dict[str, Any]) -> None:
     domain = _domain((9, 8, 7, 6))
     workload, records = marginals(domain, ways=3), _records(domain, 500)
-    release = Residual.of(workload, Neighbors(relation, size=500), **price)(records)
+    release = Residual.of(workload, Neighbors(relation, people=500), **price)(records)
     assert release.deviations is not None
     errors = release.answers - workload.counts(records) / 500
     ratio = float(np.sum(errors**2) / np.sum(release.deviations**2))
@@ -181,7 +181,7 @@ def test_what_gets_noise_is_whole_numbers_and_the_noise_has_the_scale_of_the_the
 ) -> None:
     domain, rho = _domain((2, 3, 2)), Fraction(1, 7)
     records = _records(domain, 30)
-    method = Residual.of(marginals(domain, ways=2), Neighbors(relation, size=30), rho=rho)
+    method = Residual.of(marginals(domain, ways=2), Neighbors(relation, people=30), rho=rho)
     allocation = method.allocation
     used: list[Fraction] = []
     exact: list[NDArray[np.int64]] = []
@@ -234,11 +234,11 @@ def test_the_record_count_has_noise_where_a_unit_may_have_no_record(
 def test_a_pure_price_is_spent_once(relation: Relation) -> None:
     domain = _domain((2, 3, 4, 2))
     workload = Marginals(domain, [(0, 1, 2), (1, 2), (3,), (2, 3), (3,)])
-    method = Residual.of(workload, Neighbors(relation, size=50), epsilon=2)
-    purse = Noted.like(method.purse)
-    replace(method, purse=purse)(_records(domain, 50))
-    assert len(purse.noised) == 2
-    assert purse.spent == 1
+    method = Residual.of(workload, Neighbors(relation, people=50), epsilon=2)
+    allowance = Noted.like(method.allowance)
+    replace(method, allowance=allowance)(_records(domain, 50))
+    assert len(allowance.noised) == 2
+    assert allowance.spent == 1
 
 
 @pytest.mark.theorem("Residual.privacy", "measure_histograms.privacy")
@@ -251,16 +251,16 @@ def test_a_pure_price_is_spent_on_histograms_whose_shares_add_up(relation: Relat
     assert sets == ((2, 3), (0, 1, 2))
     assert sum(shares(sets, sizes)) == 1
     domain = _domain(sizes)
-    method = Residual.of(Marginals(domain, sets), Neighbors(relation, size=50), epsilon=2)
+    method = Residual.of(Marginals(domain, sets), Neighbors(relation, people=50), epsilon=2)
     for one, share in zip(sets, shares(sets, sizes), strict=True):
         scale = Fraction(1 if relation is Relation.ADD_REMOVE else 2) / (2 * share)
-        assert method.purse.noise(share).noise.scale == scale, one
+        assert method.allowance.noise(share).noise.scale == scale, one
 
 
 def test_the_record_count_is_used_only_where_neighbors_share_it() -> None:
     domain = _domain((2, 3))
     workload = marginals(domain, ways=2)
-    exact = Residual.of(workload, Neighbors(Relation.CHANGE_ONE, size=7), rho=1)
+    exact = Residual.of(workload, Neighbors(Relation.CHANGE_ONE, people=7), rho=1)
     assert () not in exact.allocation.residuals
     for neighbors in (
         Neighbors(Relation.ADD_REMOVE, 7),
@@ -278,8 +278,8 @@ def test_the_record_count_is_used_only_where_neighbors_share_it() -> None:
 def test_hostile_domains_and_empty_tables_are_released(price: dict[str, Any], relation: Relation, count: int) -> None:
     domain = _domain((1, 2, 1, 3))
     workload = Marginals(domain, [(0, 1), (1, 0), (1,), (1, 3, 2), (0, 3), (3,), (3,)])
-    for finish in Finish:
-        method = Residual.of(workload, Neighbors(relation, size=25), finish=finish, **price)
+    for finish in ResidualFinish:
+        method = Residual.of(workload, Neighbors(relation, people=25), finish=finish, **price)
         release = method(_records(domain, count))
         assert release.answers.shape == (len(workload),)
         assert np.all(np.isfinite(release.answers))
@@ -290,8 +290,8 @@ def test_hostile_domains_and_empty_tables_are_released(price: dict[str, Any], re
 def test_a_workload_that_asks_nothing_is_refused_under_change_one() -> None:
     domain = _domain((1, 2))
     with pytest.raises(ParameterError, match="one cell"):
-        Residual.of(Marginals(domain, [(0,)]), Neighbors(Relation.CHANGE_ONE, size=5), rho=1)
-    released = Residual.of(Marginals(domain, [(0,)]), Neighbors(Relation.ADD_REMOVE, size=5), rho=1)
+        Residual.of(Marginals(domain, [(0,)]), Neighbors(Relation.CHANGE_ONE, people=5), rho=1)
+    released = Residual.of(Marginals(domain, [(0,)]), Neighbors(Relation.ADD_REMOVE, people=5), rho=1)
     assert released(_records(domain, 5)).answers.shape == (1,)
 
 
@@ -299,11 +299,11 @@ def test_a_marginal_of_too_many_attributes_is_refused() -> None:
     workload = Marginals(_domain((2,) * 19), [tuple(range(19))])
     for price in ({"rho": 1}, {"epsilon": 1}):
         with pytest.raises(ParameterError, match="too many residuals"):
-            Residual.of(workload, Neighbors(Relation.ADD_REMOVE, size=5), **price)  # type: ignore[arg-type]
+            Residual.of(workload, Neighbors(Relation.ADD_REMOVE, people=5), **price)  # type: ignore[arg-type]
 
 
 def test_other_workloads_and_aims_are_refused() -> None:
-    domain, neighbors = _domain((2, 3)), Neighbors(Relation.ADD_REMOVE, size=5)
+    domain, neighbors = _domain((2, 3)), Neighbors(Relation.ADD_REMOVE, people=5)
     with pytest.raises(ParameterError, match="marginals"):
         Residual.of(conjunctions(domain, ways=1, count=3), neighbors, rho=1)
     with pytest.raises(ParameterError, match="Aim"):
@@ -314,16 +314,16 @@ def test_other_workloads_and_aims_are_refused() -> None:
 
 @pytest.mark.theorem("Residual.accuracy")
 def test_intervals_by_chernoff_are_wider_than_the_normal_ones_but_not_by_much() -> None:
-    method = Residual.of(marginals(_domain((2, 3)), ways=2), Neighbors(Relation.ADD_REMOVE, size=5), rho=0.01)
+    method = Residual.of(marginals(_domain((2, 3)), ways=2), Neighbors(Relation.ADD_REMOVE, people=5), rho=0.01)
     ratio = method.half_width(0.95) / np.array(method.deviations_of_counts)
     assert np.all((ratio > 1.96) & (ratio < 2.75))
-    pure = Residual.of(marginals(_domain((2, 3)), ways=2), Neighbors(Relation.ADD_REMOVE, size=5), epsilon=1)
+    pure = Residual.of(marginals(_domain((2, 3)), ways=2), Neighbors(Relation.ADD_REMOVE, people=5), epsilon=1)
     assert np.allclose(pure.half_width(0.75) / np.array(pure.deviations_of_counts), 2)
 
 
 def test_progress_tells_public_numbers_only() -> None:
     domain = _domain((2, 3, 2))
-    workload, neighbors = marginals(domain, ways=2), Neighbors(Relation.ADD_REMOVE, size=5)
+    workload, neighbors = marginals(domain, ways=2), Neighbors(Relation.ADD_REMOVE, people=5)
     for method in (Residual.of(workload, neighbors, rho=1), Residual.of(workload, neighbors, epsilon=1)):
         told: list[tuple[int, int]] = []
 

@@ -83,13 +83,13 @@ def test_weights_beyond_64_bits_are_searched_exactly() -> None:
 def _allocated(
     sets: list[Attributes], sizes: tuple[int, ...], aim: Aim
 ) -> tuple[tuple[Attributes, ...], tuple[int, ...]]:
-    made = Allocation.of(sets, sizes, Neighbors(Relation.CHANGE_ONE, size=9), aim)
+    made = Allocation.of(sets, sizes, Neighbors(Relation.CHANGE_ONE, people=9), aim)
     return made.residuals, made.weights
 
 
 def test_a_hundred_binary_attributes_pay_hardly_more_than_the_mean_over_neighbors() -> None:
     pairs = [(one, two) for one in range(100) for two in range(one + 1, 100)]
-    made = Allocation.of(pairs, (2,) * 100, Neighbors(Relation.CHANGE_ONE, size=9), Aim.SUM)
+    made = Allocation.of(pairs, (2,) * 100, Neighbors(Relation.CHANGE_ONE, people=9), Aim.SUM)
     assert 2 * made.total <= made.distance <= 2.05 * made.total
     assert 0.97 < made.efficiency <= 1
 

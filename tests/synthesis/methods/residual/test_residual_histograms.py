@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from discreet.data.invention import coins
-from discreet.synthesis.base.purse import Noisy
+from discreet.synthesis.base.allowance import Noisy
 from discreet.synthesis.methods.residual.basis import cell_variance
 from discreet.synthesis.methods.residual.method import combined, maximal
 

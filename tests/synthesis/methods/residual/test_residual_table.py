@@ -15,8 +15,8 @@ from discreet.data import population, population_values
 from discreet.data.invention import coins
 from discreet.synthesis import Domain, Neighbors, Records, marginals
 from discreet.synthesis.methods.residual.finishing import fitted
-from discreet.synthesis.methods.residual.method import Finish, Residual
-from discreet.synthesis.workloads.marginals import Marginals
+from discreet.synthesis.methods.residual.method import Residual, ResidualFinish
+from discreet.synthesis.workloads.marginal_workload import Marginals
 
 Floats = NDArray[np.float64]
 
@@ -103,15 +103,15 @@ def test_without_much_noise_the_table_has_the_marginals_of_the_private_one() -> 
     domain = Domain.of({name: population_values()[name] for name in names})
     rows = population(3_000, seed=7).binned()
     people, pairs = domain.encode({name: rows[name] for name in names}), marginals(domain, ways=2)
-    truth = pairs.shares(people)
-    for finish in Finish:
+    truth = pairs.frequencies(people)
+    for finish in ResidualFinish:
         # a count is off by some hundredths, and the bound is more than a hundred counts in every marginal
         method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, 3_000), rho=10_000, finish=finish)
         assert max(method.deviations_of_counts) < 0.1
         release = method(people)
         assert release.table.weights is not None
         assert np.isclose(release.table.weights.sum(), 1)
-        counted = pairs.shares(release.table.records, release.table.weights)
+        counted = pairs.frequencies(release.table.records, release.table.weights)
         assert np.abs(release.answers - truth).sum() / len(pairs.sets) < 0.04
         assert np.abs(counted - truth).sum() / len(pairs.sets) < 0.04
 

@@ -1,25 +1,25 @@
-"""A purse that notes measurements too: for tests of what adaptive rounds spend."""
+"""An allowance that notes measurements too: for tests of what adaptive rounds spend."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
 
-from discreet.synthesis import Purse
-from discreet.synthesis.base.purse import Measured
+from discreet.synthesis import Allowance
+from discreet.synthesis.base.allowance import Measured
 from tests.synthesis.methods.spending import Choice, Noted
 
 
 @dataclass(frozen=True, slots=True)
 class NotedRounds(Noted):
-    """The same purse, with a note of each single measurement and its sensitivity."""
+    """The same allowance, with a note of each single measurement and its sensitivity."""
 
     singles: list[tuple[Fraction, int]] = field(default_factory=list)
 
     @classmethod
-    def like(cls, purse: Purse, choice: Choice | None = None) -> NotedRounds:
-        """Return a noting purse with the same guarantee."""
-        return cls(purse.guarantee, purse.amount, purse.neighbors, choice=choice)
+    def like(cls, allowance: Allowance, choice: Choice | None = None) -> NotedRounds:
+        """Return a noting allowance with the same guarantee."""
+        return cls(allowance.guarantee, allowance.amount, allowance.neighbors, choice=choice)
 
     @property
     def spent(self) -> Fraction:
@@ -29,4 +29,4 @@ class NotedRounds(Noted):
     def measure(self, value: int, share: Fraction, *, sensitivity: int) -> Measured:
         """Note share and sensitivity."""
         self.singles.append((share, sensitivity))
-        return Purse.measure(self, value, share, sensitivity=sensitivity)
+        return Allowance.measure(self, value, share, sensitivity=sensitivity)

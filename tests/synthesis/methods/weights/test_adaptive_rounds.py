@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.privacy import Relation
-from discreet.synthesis import Domain, Neighbors, Purse, Records, conjunctions, parities
-from discreet.synthesis.base.purse import Measured
+from discreet.synthesis import Allowance, Domain, Neighbors, Records, conjunctions, parities
+from discreet.synthesis.base.allowance import Measured
 from discreet.synthesis.methods.weights.multiplicative import entropic_fit, satisfied, whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds, Course, centered_guess
 from discreet.synthesis.workloads.workload import Workload
@@ -38,9 +38,9 @@ def silent(*_: int) -> None:
     """Tell nobody."""
 
 
-def run(rounds: AdaptiveRounds, records: Records, asked: Workload, purse: Purse) -> Course:
+def run(rounds: AdaptiveRounds, records: Records, asked: Workload, allowance: Allowance) -> Course:
     support = whole_domain(DOMAIN)
-    return rounds(records, asked, purse, support, np.full(len(support), 1 / len(support)), silent)
+    return rounds(records, asked, allowance, support, np.full(len(support), 1 / len(support)), silent)
 
 
 @pytest.mark.theorem("AdaptiveRounds.privacy", "Mwem.privacy")
@@ -53,14 +53,14 @@ def test_the_rounds_spend_exactly_their_share(
 ) -> None:
     neighbors = Neighbors(relation, 500, rows, everyone)
     asked = conjunctions(DOMAIN, count=70)
-    purse = NotedRounds.like(Purse.of(neighbors, **price))
-    rounds = AdaptiveRounds.of(asked, purse, share, 2.0)
-    run(rounds, skewed(500), asked, purse)
+    allowance = NotedRounds.like(Allowance.of(neighbors, **price))
+    rounds = AdaptiveRounds.of(asked, allowance, share, 2.0)
+    run(rounds, skewed(500), asked, allowance)
     public = relation is Relation.CHANGE_ONE and rows == 1 and everyone
-    assert purse.spent == rounds.share == share
-    assert len(purse.choices) == rounds.measurements
-    assert set(purse.sensitivities) == {neighbors.swing}
-    assert [sensitivity for _, sensitivity in purse.singles] == [neighbors.rows] * (not public) + [
+    assert allowance.spent == rounds.share == share
+    assert len(allowance.choices) == rounds.measurements
+    assert set(allowance.sensitivities) == {neighbors.swing}
+    assert [sensitivity for _, sensitivity in allowance.singles] == [neighbors.rows] * (not public) + [
         neighbors.swing
     ] * rounds.measurements
 
@@ -113,10 +113,10 @@ def replayed(course: Course, rounds: AdaptiveRounds, asked: Workload) -> list[np
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_the_bound_holds_for_every_outcome_of_the_noise(relation: Relation, price: Price) -> None:
     records, asked = skewed(2_000), conjunctions(DOMAIN, count=90)
-    purse = Purse.of(Neighbors(relation, 2_000), **price)
-    rounds = AdaptiveRounds.of(asked, purse, Fraction(1), np.log(DOMAIN.cells))
-    course = run(rounds, records, asked, purse)
-    truth = asked.shares(records)
+    allowance = Allowance.of(Neighbors(relation, 2_000), **price)
+    rounds = AdaptiveRounds.of(asked, allowance, Fraction(1), np.log(DOMAIN.cells))
+    course = run(rounds, records, asked, allowance)
+    truth = asked.frequencies(records)
     strength, variance = rounds.strength(course.deviation), course.deviation**2
     chosen, measured = list(course.chosen), np.array(course.measured)
     starts = np.cumsum([0, *(len(fresh) for fresh in course.before)])[:-1]
@@ -130,7 +130,7 @@ def test_the_bound_holds_for_every_outcome_of_the_noise(relation: Relation, pric
 
     weights = replayed(course, rounds, asked)
     support = whole_domain(DOMAIN)
-    answers = np.stack([asked.shares(support, one) for one in weights])
+    answers = np.stack([asked.frequencies(support, one) for one in weights])
     np.testing.assert_allclose(np.clip(answers[-1], 0, 1), course.answers, atol=1e-4)
     off = np.abs(answers[:-1] - truth)
     first = [chosen[start] for start in starts]
@@ -147,7 +147,7 @@ def test_the_bound_holds_for_every_outcome_of_the_noise(relation: Relation, pric
 )
 def test_the_public_rule_measures_between_one_query_and_all(queries: int, size: int, rho: Fraction) -> None:
     asked = conjunctions(DOMAIN, count=queries)
-    rounds = AdaptiveRounds.of(asked, Purse.of(Neighbors(Relation.ADD_REMOVE, size), rho=rho), Fraction(1), 1.0)
+    rounds = AdaptiveRounds.of(asked, Allowance.of(Neighbors(Relation.ADD_REMOVE, size), rho=rho), Fraction(1), 1.0)
     assert min(16, queries) <= rounds.measurements <= min(160, queries)
     assert rounds.rounds <= 10
     assert rounds.share == 1
@@ -170,8 +170,8 @@ def test_scores_never_jump_however_large_the_noisy_count(released: int) -> None:
         return 0
 
     for records in (skewed(0), skewed(1)):
-        purse = Deaf.like(Purse.of(Neighbors(Relation.ADD_REMOVE, 10), epsilon=1), first)
-        run(AdaptiveRounds.of(asked, purse, Fraction(1), 1.0), records, asked, purse)
+        allowance = Deaf.like(Allowance.of(Neighbors(Relation.ADD_REMOVE, 10), epsilon=1), first)
+        run(AdaptiveRounds.of(asked, allowance, Fraction(1), 1.0), records, asked, allowance)
     here, there = offered[: len(offered) // 2], offered[len(offered) // 2 :]
     assert min(scores.min() for scores in offered) >= 0
     assert max(int(np.abs(one - other).max()) for one, other in zip(here, there, strict=True)) == 1
@@ -179,18 +179,18 @@ def test_scores_never_jump_however_large_the_noisy_count(released: int) -> None:
 
 def test_no_query_is_measured_twice_and_all_are_where_they_are_few() -> None:
     asked = conjunctions(DOMAIN, count=12)
-    purse = Purse.of(Neighbors(Relation.CHANGE_ONE, 100), rho=Fraction(1, 10))
-    course = run(AdaptiveRounds.of(asked, purse, Fraction(1), 1.0), skewed(100), asked, purse)
+    allowance = Allowance.of(Neighbors(Relation.CHANGE_ONE, 100), rho=Fraction(1, 10))
+    course = run(AdaptiveRounds.of(asked, allowance, Fraction(1), 1.0), skewed(100), asked, allowance)
     assert sorted(course.chosen) == list(range(12))
 
 
 def test_progress_counts_rounds_whatever_the_records() -> None:
     asked, support = conjunctions(DOMAIN, count=25), whole_domain(DOMAIN)
-    purse = Purse.of(Neighbors(Relation.ADD_REMOVE, 100), rho=Fraction(1, 10))
-    rounds = AdaptiveRounds.of(asked, purse, Fraction(1), 1.0)
+    allowance = Allowance.of(Neighbors(Relation.ADD_REMOVE, 100), rho=Fraction(1, 10))
+    rounds = AdaptiveRounds.of(asked, allowance, Fraction(1), 1.0)
     told: list[list[tuple[int, ...]]] = []
     for records in (skewed(0), skewed(1), skewed(900)):
         steps: list[tuple[int, ...]] = []
-        rounds(records, asked, purse, support, np.ones(len(support)), lambda *told, kept=steps: kept.append(told))
+        rounds(records, asked, allowance, support, np.ones(len(support)), lambda *told, kept=steps: kept.append(told))
         told.append(steps)
     assert told[0] == told[1] == told[2] == [(done, rounds.rounds) for done in range(rounds.rounds + 1)]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import InputError, ParameterError, SenselessParameter
 from discreet.privacy import ZCDP, PureDP, Relation
-from discreet.synthesis import Domain, Mwem, Neighbors, Purse, Records, conjunctions, marginals, parities, queries
-from discreet.synthesis.base.purse import Measured
+from discreet.synthesis import Allowance, Domain, Mwem, Neighbors, Records, conjunctions, marginals, parities, queries
+from discreet.synthesis.base.allowance import Measured
 from discreet.synthesis.methods.weights.mwem import MOST_CELLS
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
 from discreet.synthesis.workloads.workload import Workload
@@ -36,13 +36,13 @@ def skewed(count: int, seed: int = 3) -> Records:
 @pytest.mark.theorem("Mwem.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": Fraction(1, 9)}])
-def test_a_release_spends_the_whole_purse_once(relation: Relation, price: dict[str, Any]) -> None:
+def test_a_release_spends_the_whole_allowance_once(relation: Relation, price: dict[str, Any]) -> None:
     method = Mwem.of(conjunctions(DOMAIN, count=60), Neighbors(relation, 300, 2), **price)
-    purse = NotedRounds.like(method.purse)
-    release = replace(method, purse=purse)(skewed(300))
-    assert purse.spent == 1
-    assert purse.noised == []
-    assert release.guarantee == method.guarantee == Purse.of(Neighbors(relation, 300, 2), **price).guarantee
+    allowance = NotedRounds.like(method.allowance)
+    release = replace(method, allowance=allowance)(skewed(300))
+    assert allowance.spent == 1
+    assert allowance.noised == []
+    assert release.guarantee == method.guarantee == Allowance.of(Neighbors(relation, 300, 2), **price).guarantee
 
 
 @pytest.mark.theorem("Mwem.accuracy")
@@ -52,16 +52,16 @@ def test_with_a_boundless_price_every_answer_is_right(relation: Relation, family
     records, asked = skewed(3_000), family(DOMAIN, ways=2, count=40)
     with pytest.warns(SenselessParameter):
         release = Mwem.of(asked, Neighbors(relation, 3_000), rho=10**7)(records)
-    np.testing.assert_allclose(release.answers, asked.shares(records), atol=0.002)
-    table = asked.shares(release.table.records, release.table.weights)
+    np.testing.assert_allclose(release.answers, asked.frequencies(records), atol=0.002)
+    table = asked.frequencies(release.table.records, release.table.weights)
     np.testing.assert_allclose(table, release.answers, atol=1e-12)
 
 
 @pytest.mark.parametrize("count", [0, 1, 400])
-@pytest.mark.parametrize("size", [1, 400, 10**9])
+@pytest.mark.parametrize("people", [1, 400, 10**9])
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, size: int, relation: Relation) -> None:
-    method = Mwem.of(conjunctions(DOMAIN, count=30), Neighbors(relation, size), epsilon=1, delta=1e-12)
+def test_the_shape_of_a_release_does_not_depend_on_the_records(count: int, people: int, relation: Relation) -> None:
+    method = Mwem.of(conjunctions(DOMAIN, count=30), Neighbors(relation, people), epsilon=1, delta=1e-12)
     release = method(skewed(count))
     assert release.plan == method.plan
     assert len(release.table) == DOMAIN.cells
@@ -88,7 +88,7 @@ def test_everything_noted_follows_from_what_was_released() -> None:
 
     method = Mwem.of(conjunctions(DOMAIN, count=30), Neighbors(Relation.ADD_REMOVE, 100), rho=1)
     releases = [
-        replace(method, purse=Deaf.like(method.purse, choice=lambda _: 0))(records)
+        replace(method, allowance=Deaf.like(method.allowance, choice=lambda _: 0))(records)
         for records in (skewed(0), skewed(500, seed=9))
     ]
     assert releases[0].evidence == releases[1].evidence
@@ -102,7 +102,7 @@ def test_a_size_far_from_the_truth_costs_accuracy_of_the_rule_only(relation: Rel
     for size in (100, 10**7):
         about = Neighbors(relation, size, everyone=False)  # else the size is the number of records under change-one
         release = Mwem.of(asked, about, rho=Fraction(1, 2))(records)
-        assert abs(release.answers[0] - asked.shares(records)[0]) < 0.05  # noise has a deviation below 0.0003
+        assert abs(release.answers[0] - asked.frequencies(records)[0]) < 0.05  # noise has a deviation below 0.0003
 
 
 def test_trivial_queries_do_no_harm() -> None:
@@ -128,7 +128,7 @@ def test_cells_of_an_attribute_with_very_many_values_are_released_too() -> None:
     assert release.answers.shape == (60_000,)
 
 
-def test_rounds_that_cost_more_than_the_purse_are_refused() -> None:
+def test_rounds_that_cost_more_than_the_allowance_are_refused() -> None:
     method = Mwem.of(conjunctions(DOMAIN, count=5), Neighbors(Relation.CHANGE_ONE, 10), epsilon=1)
     with pytest.raises(ParameterError, match="cost more"):
         replace(method, rounds=replace(method.rounds, share_choice=Fraction(1, 2)))
@@ -168,38 +168,38 @@ def test_what_is_no_number_of_measurements_is_refused(name: str, value: Any) -> 
 
 @pytest.mark.theorem("checked_share.privacy")
 @given(shares=st.tuples(*[st.fractions(-2, 2, max_denominator=60)] * 3), count=st.integers(1, 6), same=st.booleans())
-def test_whatever_shares_are_given_no_more_than_the_purse_is_spent(
+def test_whatever_shares_are_given_no_more_than_the_allowance_is_spent(
     shares: tuple[Fraction, Fraction, Fraction], count: int, same: bool
 ) -> None:
     relation = Relation.CHANGE_ONE if same else Relation.ADD_REMOVE
-    purse = NotedRounds.like(Purse.of(Neighbors(relation, 50), epsilon=1))
+    allowance = NotedRounds.like(Allowance.of(Neighbors(relation, 50), epsilon=1))
     asked = conjunctions(DOMAIN, ways=2, count=8)
     try:
         rounds = AdaptiveRounds(count, 2, *shares, divergence=2.0)
-        Mwem(workload=asked, purse=purse, rounds=rounds)(skewed(50))
+        Mwem(workload=asked, allowance=allowance, rounds=rounds)(skewed(50))
     except ParameterError:
         pass
-    assert purse.spent <= 1
+    assert allowance.spent <= 1
 
 
 def test_records_of_another_domain_are_refused() -> None:
     method = Mwem.of(conjunctions(DOMAIN, count=5), Neighbors(Relation.CHANGE_ONE, 10), epsilon=1)
     other = Domain.of(a=range(2), b=range(3), c=range(5))
-    with pytest.raises(InputError, match="another domain"):
+    with pytest.raises(InputError, match="same domain as the workload"):
         method(Records(other, np.zeros((3, 4), dtype=np.uint16)))
 
 
-@pytest.mark.theorem("Purse.privacy")
+@pytest.mark.theorem("Allowance.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
-def test_a_part_of_a_purse_and_a_single_measurement_cost_what_they_say(relation: Relation) -> None:
-    purse = Purse.of(Neighbors(relation, 100), rho=Fraction(1, 2))
-    part = purse.part(Fraction(1, 4))
+def test_a_part_of_a_allowance_and_a_single_measurement_cost_what_they_say(relation: Relation) -> None:
+    allowance = Allowance.of(Neighbors(relation, 100), rho=Fraction(1, 2))
+    part = allowance.part(Fraction(1, 4))
     assert part.amount == Fraction(1, 8)
     assert part.guarantee == ZCDP(Fraction(1, 8), relation=relation)
     noise = part.single(Fraction(1, 2), sensitivity=3)
     assert isinstance(noise.guarantee, ZCDP)
     assert 0.99 / 16 < noise.guarantee.rho <= 1 / 16 * (1 + 1e-12)
-    pure = Purse.of(Neighbors(relation, 100), epsilon=2).part(Fraction(1, 4))
+    pure = Allowance.of(Neighbors(relation, 100), epsilon=2).part(Fraction(1, 4))
     assert pure.single(Fraction(1), sensitivity=3).guarantee == PureDP(0.5, relation=relation)
     assert pure.single_deviation(Fraction(1), sensitivity=3) == pytest.approx(6 * 2**0.5, rel=0.02)
 

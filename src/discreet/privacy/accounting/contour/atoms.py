@@ -53,14 +53,14 @@ def atoms_of(pair: Pair) -> LossAtoms | None:
 
 
 def _shares(rate: Number) -> tuple[float, float] | None:
-    """Return a sampling rate and what it lacks to 1, each rounded by itself; None where a float cannot hold them."""
+    """Return a sampling rate and 1 minus it, each rounded by itself; None where a float cannot hold them."""
     exact = Fraction(rate)
     shares = float(exact), float(1 - exact)
     return None if (shares[0] == 1.0) != (exact == 1) else shares
 
 
 def _of_table(pair: FinitePair) -> LossAtoms | None:
-    """Take each atom as it is."""
+    """Return each atom unchanged."""
     if len(pair.p_low) > _MOST_ATOMS:
         return None
     low, high = pair.losses()

@@ -41,7 +41,7 @@ def total_square(parts: Parts) -> Fraction:
 
 
 def gathered(parts: Parts) -> list[Factor] | None:
-    """Return the factors of a flattened composition, or None if no family knows a pair or numbers leave the floats."""
+    """Return the factors of a flattened composition; None if no family fits a pair or a number is too large."""
     with np.errstate(all="ignore"):
         try:
             return _sorted(parts)
@@ -76,7 +76,7 @@ def _single(pair: Pair, count: int) -> Factor | None:
 
 
 def moment_factor(pair: Pair | None, guarantee: Guarantee | None, count: int) -> Factor | None:
-    """Return whatever bounds the moments of a part."""
+    """Return the bound on the moments of a part."""
     factors = None if pair is None else gathered(flattened([(pair, count)]))
     known = factors[0] if factors and len(factors) == 1 else None
     if guarantee is None or not (says_more(guarantee) or known is None):

@@ -136,7 +136,7 @@ class WideGaussianFactor(Factor):
         return values, np.where(known, UNIT * np.abs(values) * (2 + np.abs(exponent)) + 1e-300, 1.0)
 
     def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:  # noqa: ARG002  it falls with t
-        """|phi| is largest where an interval starts, as far as the closed form goes."""
+        """|phi| is largest where an interval starts, within the range of the closed form."""
         falling = np.where(ends <= self.valid[:, None], self.square[:, None] * starts * starts / 2, 0.0)
         return np.asarray(-(self.counts @ falling) * (1 - UNIT))
 

@@ -40,13 +40,13 @@ from discreet.privacy.accounting.floats import LARGEST_PHASE, UNIT, Complexes, F
 
 _ALIAS, _DECAYED = 36.0, 36.0
 _MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 18, 1 << 14, 1 << 25, 1 << 23
-_MOST_SMOOTHING = 64.0  # of (tau c)^2: beyond it the smoothed answer is no answer
+_MOST_SMOOTHING = 64.0  # of (tau c)^2: beyond it the smoothed answer says nothing
 _WIDER = 1.25  # the square of the ratio of the two Gaussians in the bound on smoothing
 _FEW, _UNBOUNDED = 16, 1e300
 
 
 @dataclass(frozen=True, slots=True)
-class Value:
+class ContourValue:
     """The logarithm of the integral, enclosed, and about its slope in epsilon."""
 
     log: Enclosure
@@ -67,7 +67,7 @@ class Contour:
             raise Unsuitable
         self.order, self.kernel, self.smoothing = order, kernel, smoothing
         self.sign = 1.0 if order > 0 else -1.0
-        self._values: dict[float, Value] = {}
+        self._values: dict[float, ContourValue] = {}
         self._levels: list[tuple[float, float]] = []
         self._counted = -1
         self._ready: dict[int, tuple[Complexes, Floats, Floats]] = {}
@@ -209,13 +209,13 @@ class Contour:
             raise Unsuitable
         return np.concatenate([edges, np.linspace(edges[-1], end, flat + 1)[1:]])
 
-    def value(self, epsilon: float) -> Value:
+    def value(self, epsilon: float) -> ContourValue:
         """Bound ln of the integral at one epsilon."""
         if epsilon not in self._values:
             self._values[epsilon] = self._value(epsilon)
         return self._values[epsilon]
 
-    def _value(self, epsilon: float) -> Value:
+    def _value(self, epsilon: float) -> ContourValue:
         weights, roundings = self.kernel.weights(self.order, self.nodes, epsilon)
         scale, scale_error = self.kernel.scale(self.order, epsilon)
         total, error, slope = self._weighted(self.smooth, self.sign * weights, roundings)
@@ -233,7 +233,7 @@ class Contour:
             front + off + math.log(part) if part > 0 else -math.inf
             for off, part in ((-unsure, low), (0.0, total), (unsure, high))
         )
-        return Value(bounded(lower, middle, upper, "contour integral"), slope)
+        return ContourValue(bounded(lower, middle, upper, "contour integral"), slope)
 
     def _weighted(self, spectrum: Spectrum, weights: Complexes, roundings: Floats) -> tuple[float, float, float]:
         """Return h/(2 pi) times the sum over all nodes and their mirror images, its error, and the slope of its log."""

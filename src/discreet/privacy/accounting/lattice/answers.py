@@ -12,7 +12,7 @@ from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.lattice.cells import TooLarge
 from discreet.privacy.accounting.lattice.composition import Composed
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT
-from discreet.privacy.accounting.lattice.layout import Answer, Parts, Plan, Target
+from discreet.privacy.accounting.lattice.layout import LatticeAnswer, LatticePlan, LatticeTarget, Parts
 
 _METHOD = "tilted lattice: connected dots above, one kernel on both laws below, one Fourier transform"
 _STEPS, _SECANTS = 80, 8
@@ -39,7 +39,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosur
     if math.isnan(level):
         raise ParameterError("epsilon must be a number, got nan", parameter="epsilon")
     _check_tolerance(tolerance)
-    plan = Plan(parts)
+    plan = LatticePlan(parts)
     low, high = plan.infinite()
     largest = plan.largest_loss()[1]
     if low == 1.0 or level == -math.inf:
@@ -51,7 +51,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosur
     if not plan.kinds:
         return Enclosure.outward(-math.expm1(level), -math.expm1(level), method=_METHOD)
     best = [max(low, plan.alone(lambda pair: pair.delta(level).lower)), 1.0]
-    for answer in _answers(plan, Target(level, None), tolerance):
+    for answer in _answers(plan, LatticeTarget(level, None), tolerance):
         if answer.lower is not None:
             best[0] = max(best[0], _exp_down(answer.lower.log_delta(level, upper=False)))
         best[1] = min(best[1], _exp_up(answer.upper.log_delta(level, upper=True)))
@@ -76,7 +76,7 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float) -> Enclosur
         raise ParameterError(f"delta must lie in [0, 1], got {delta}", parameter="delta")
     _check_tolerance(tolerance)
     goal, generous = round_down(Fraction(delta)), round_up(Fraction(delta))
-    plan = Plan(parts)
+    plan = LatticePlan(parts)
     low, high = plan.infinite()
     if goal == 1.0:
         return _enclosed(0.0, 0.0)
@@ -90,7 +90,7 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float) -> Enclosur
     best = [plan.alone(lambda pair: pair.epsilon(generous).lower), largest if high <= goal else math.inf]
     log_goal, log_generous = math.log(goal), math.log(generous)
     doubt = 8 * UNIT * abs(log_goal)
-    for answer in _answers(plan, Target(None, log_goal), tolerance):
+    for answer in _answers(plan, LatticeTarget(None, log_goal), tolerance):
         above = _level(answer.upper, log_goal - doubt, [answer.mean], upper=True)
         best[1] = min(best[1], above)
         if answer.lower is not None:
@@ -106,7 +106,7 @@ def _check_tolerance(tolerance: float) -> None:
         raise ParameterError(f"tolerance must be more than 0, got {tolerance}", parameter="tolerance")
 
 
-def _answers(plan: Plan, target: Target, tolerance: float) -> Iterator[Answer]:
+def _answers(plan: LatticePlan, target: LatticeTarget, tolerance: float) -> Iterator[LatticeAnswer]:
     """Go through the passes; one that would need too much room, or numbers too large, ends them."""
     try:
         yield from plan.passes(target, tolerance)

@@ -52,7 +52,7 @@ class Reach:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Atoms:
+class LatticeAtoms:
     """Single losses, with the logarithm of P's mass and a bound on the error of that logarithm."""
 
     loss: Floats
@@ -60,14 +60,14 @@ class Atoms:
     slack: Floats
 
     @classmethod
-    def of(cls, loss: list[float], log_mass: list[float], slack: float) -> Atoms:
+    def of(cls, loss: list[float], log_mass: list[float], slack: float) -> LatticeAtoms:
         """Make a few atoms with one bound for all, leaving out those without mass."""
         places, logs = np.array(loss, dtype=np.float64), np.array(log_mass, dtype=np.float64)
         seen = logs > -math.inf
         return cls(places[seen], logs[seen], np.full(int(np.count_nonzero(seen)), slack))
 
     @classmethod
-    def joined(cls, first: Atoms, second: Atoms) -> Atoms:
+    def joined(cls, first: LatticeAtoms, second: LatticeAtoms) -> LatticeAtoms:
         """Put two lists together."""
         return cls(
             np.concatenate([first.loss, second.loss]),
@@ -104,21 +104,21 @@ class Nodes:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measure:
-    """A measure of losses under P that stands for one side of the truth, and how far each loss may be off.
+class LossMeasure:
+    """A measure of losses under P that bounds the true one from one side, and how far each loss may be off.
 
     `infinite` is rounded to the sound side, and `wobble` bounds the distance of a listed loss from the true one.
     `log_excess` is ln of the total mass where a measure is more than a law, else 0.
     """
 
-    atoms: Atoms
+    atoms: LatticeAtoms
     nodes: Nodes | None
     infinite: float
     wobble: float
     log_excess: float = 0.0
 
 
-class Source(ABC):
+class LossSource(ABC):
     """A kind of release, which can be laid out on any grid."""
 
     two_sided = True  # whether the lower side comes near the upper one on fine grids
@@ -129,7 +129,7 @@ class Source(ABC):
         """Return the least and the largest loss within reach."""
 
     @abstractmethod
-    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> Measure:
+    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> LossMeasure:
         """Lay the law out: `upper` keeps what is cut off (high at infinity, low at the edge), else it is dropped."""
 
     def forget(self) -> None:  # noqa: B027  most keep nothing
@@ -140,11 +140,15 @@ class Source(ABC):
         return None
 
 
-class AtomSource(Source):
+class AtomSource(LossSource):
     """A release with finitely many losses, listed once for each side."""
 
     def __init__(
-        self, sides: tuple[Atoms, Atoms], infinite: tuple[float, float], wobble: float, step: float | None = None
+        self,
+        sides: tuple[LatticeAtoms, LatticeAtoms],
+        infinite: tuple[float, float],
+        wobble: float,
+        step: float | None = None,
     ) -> None:
         self.sides, self.infinite_mass, self._wobble, self._step = sides, infinite, wobble, step
 
@@ -153,9 +157,9 @@ class AtomSource(Source):
         places = np.concatenate([side.loss for side in self.sides])
         return (float(np.min(places)), float(np.max(places))) if len(places) else (0.0, 0.0)
 
-    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> Measure:  # noqa: ARG002  as above
+    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> LossMeasure:  # noqa: ARG002  as above
         """Return the list."""
-        return Measure(self.sides[upper], None, self.infinite_mass[upper], self._wobble)
+        return LossMeasure(self.sides[upper], None, self.infinite_mass[upper], self._wobble)
 
     def lattice(self) -> tuple[float, float] | None:
         """Return the spacing, that of two atoms if there are just two, or one atom as an anchor."""
@@ -183,7 +187,7 @@ def log_sum(values: Floats) -> float:
     return top if math.isinf(top) else top + math.log(float(np.sum(np.exp(values - top))))
 
 
-class CurveSource(Source):
+class CurveSource(LossSource):
     """Any pair, by the upper ends of its own enclosures.
 
     Privacy. The measure made from the dots has a curve that is nowhere below the pair's.
@@ -212,10 +216,10 @@ class CurveSource(Source):
             level *= 2
         return min(max(largest, 1e-6), _FARTHEST)
 
-    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> Measure:
+    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> LossMeasure:
         """Return the corners of the polygon as atoms on the grid; from below, the release may be ignored: loss 0."""
         if not upper:
-            return Measure(Atoms.of([0.0], [0.0], 0.0), None, 0.0, 0.0)
+            return LossMeasure(LatticeAtoms.of([0.0], [0.0], 0.0), None, 0.0, 0.0)
         low, high = self.extent(reach)
         first, last = math.floor((low - grid.anchor) / grid.step) - 1, math.ceil((high - grid.anchor) / grid.step) + 1
         most = _MOST_COSTLY_DOTS if _costly(self.pair) else _MOST_DOTS
@@ -227,14 +231,14 @@ class CurveSource(Source):
         dots = _dots(self.pair, tuple(float(loss) for loss in losses))
         corners, mass, infinite = _polygon(losses, dots)
         keep = mass > 0
-        atoms = Atoms(corners[keep], np.log(mass[keep]), np.full(int(np.count_nonzero(keep)), 4096 * UNIT))
+        atoms = LatticeAtoms(corners[keep], np.log(mass[keep]), np.full(int(np.count_nonzero(keep)), 4096 * UNIT))
         total = (math.fsum(mass) + infinite) * (1 + 2 * ELEMENTARY + 8192 * UNIT)
         wobble = 8 * UNIT * float(np.max(np.abs(losses)))
-        return Measure(atoms, None, min(infinite, 1.0), wobble, max(math.log(total) * (1 + ELEMENTARY), 0.0))
+        return LossMeasure(atoms, None, min(infinite, 1.0), wobble, max(math.log(total) * (1 + ELEMENTARY), 0.0))
 
 
 def _costly(pair: object) -> bool:
-    """Say whether a pair is a composition, or made from one: then each dot is an account of its own."""
+    """Say whether a pair is a composition, or made from one: each point of its curve is then computed separately."""
     from discreet.privacy.pairs import ComposedPair
 
     if isinstance(pair, ComposedPair):

@@ -23,7 +23,7 @@ _FAR = 250.0  # coefficients below e^-250 are rounded up to it: subnormal number
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Composed:
-    """The tilted law of a sum of losses on a window of the grid, and bounds on all that is wrong with it.
+    """The tilted law of a sum of losses on a window of the grid, and bounds on all of its errors.
 
     `weight[j]` belongs to the loss start + j * step, where the law has the mass weight * e^(log_scale - theta loss).
     The weights are off by a vector of Euclidean norm `noise` at most, and the tilted mass outside the window, which

@@ -12,17 +12,17 @@ import numpy as np
 from discreet.privacy.accounting.lattice import cells
 from discreet.privacy.accounting.lattice.cells import (
     LEAST,
-    Atoms,
     Grid,
     Indices,
-    Measure,
+    LatticeAtoms,
+    LossMeasure,
+    LossSource,
     Nodes,
     Reach,
-    Source,
     TooLarge,
 )
 from discreet.privacy.accounting.lattice.fft_bounds import ELEMENTARY, UNIT, Floats
-from discreet.privacy.accounting.lattice.loss_map import LossMap, Sampling
+from discreet.privacy.accounting.lattice.loss_map import LossMap, SamplingKind
 
 _MOST_NODES = 12
 _GOOD_ENOUGH = 2.0**-58
@@ -35,11 +35,11 @@ class Density(ABC):
     """A density of the base's loss under P, written in a variable x in which it is smooth at scale 1 or more."""
 
     @abstractmethod
-    def span(self, reach: Reach, kind: Sampling) -> tuple[float, float]:
+    def span(self, reach: Reach, kind: SamplingKind) -> tuple[float, float]:
         """Return the least and the largest x that are followed."""
 
     @abstractmethod
-    def cut(self, x: tuple[float, float], kind: Sampling, rate: float) -> tuple[float, float]:
+    def cut(self, x: tuple[float, float], kind: SamplingKind, rate: float) -> tuple[float, float]:
         """Bound P's mass below and above the span, after sampling."""
 
     @abstractmethod
@@ -75,21 +75,23 @@ class NormalDensity(Density):
 
     mu: float
 
-    def span(self, reach: Reach, kind: Sampling) -> tuple[float, float]:
+    def span(self, reach: Reach, kind: SamplingKind) -> tuple[float, float]:
         """Follow both tails of P, and of Q where the mixture contains it."""
         below, above = math.sqrt(-2.0 * reach.low), math.sqrt(-2.0 * reach.high)
-        if kind is Sampling.FIXED:
+        if kind is SamplingKind.FIXED:
             return -self.mu / 2, above
-        return (-below - self.mu, above) if kind is Sampling.REMOVE else (-below, above)
+        return (-below - self.mu, above) if kind is SamplingKind.REMOVE else (-below, above)
 
-    def cut(self, x: tuple[float, float], kind: Sampling, rate: float) -> tuple[float, float]:
+    def cut(self, x: tuple[float, float], kind: SamplingKind, rate: float) -> tuple[float, float]:
         """A normal tail beyond z >= 0 has mass at most e^(-z^2/2)/2, and the mixture at most its larger part."""
         low, high = x
-        share = rate + (1 - rate) * math.exp(-self.mu * high) if kind in (Sampling.REMOVE, Sampling.FIXED) else 1.0
+        share = (
+            rate + (1 - rate) * math.exp(-self.mu * high) if kind in (SamplingKind.REMOVE, SamplingKind.FIXED) else 1.0
+        )
         above = 0.5 * share * math.exp(-high * high / 2) * (1 + 1e-9) + LEAST
-        if kind is Sampling.FIXED:  # what lies far below 0 is Q's mass far above it
+        if kind is SamplingKind.FIXED:  # what lies far below 0 is Q's mass far above it
             return 0.5 * math.exp(-((high + self.mu) ** 2) / 2) * (1 + 1e-9) + LEAST, above
-        start = -low - self.mu if kind is Sampling.REMOVE else -low
+        start = -low - self.mu if kind is SamplingKind.REMOVE else -low
         return 0.5 * math.exp(-start * start / 2) * (1 + 1e-9) + LEAST, above
 
     def base_loss(self, x: Floats) -> Floats:
@@ -126,11 +128,11 @@ class ExponentialDensity(Density):
     end: float
     log_height: float
 
-    def span(self, reach: Reach, kind: Sampling) -> tuple[float, float]:  # noqa: ARG002  it is bounded
+    def span(self, reach: Reach, kind: SamplingKind) -> tuple[float, float]:  # noqa: ARG002  it is bounded
         """Follow all of it, or the upper half where the lower is its mirror image."""
-        return (0.0 if kind is Sampling.FIXED else -self.end), self.end
+        return (0.0 if kind is SamplingKind.FIXED else -self.end), self.end
 
-    def cut(self, x: tuple[float, float], kind: Sampling, rate: float) -> tuple[float, float]:  # noqa: ARG002
+    def cut(self, x: tuple[float, float], kind: SamplingKind, rate: float) -> tuple[float, float]:  # noqa: ARG002
         """Nothing is cut off."""
         return 0.0, 0.0
 
@@ -156,17 +158,17 @@ class ExponentialDensity(Density):
         return 1.0
 
 
-class DensitySource(Source):
+class DensitySource(LossSource):
     """A density and a few atoms, after sampling."""
 
-    def __init__(self, density: Density, atoms: Atoms, mapped: LossMap, wobble: float = 0.0) -> None:
+    def __init__(self, density: Density, atoms: LatticeAtoms, mapped: LossMap, wobble: float = 0.0) -> None:
         self.density, self.atoms, self.mapped, self._wobble = density, atoms, mapped, wobble
         self._latest: tuple[tuple[Grid, Reach], Nodes, float] | None = None  # both sides use the same nodes
 
     def lattice(self) -> tuple[float, float] | None:
         """Two atoms want to be on the grid both; a law that is symmetric about 0 wants 0 on it."""
         places = np.unique(self.atoms.loss)
-        if self.mapped.kind is Sampling.FIXED:
+        if self.mapped.kind is SamplingKind.FIXED:
             return 0.0, float(places[-1]) if len(places) else 0.0
         if not len(places):
             return None
@@ -177,37 +179,39 @@ class DensitySource(Source):
         if self.density.scale > _STEEPEST:
             raise TooLarge("squares of the losses leave the range of floats")
         losses = self.mapped.loss(self.density.base_loss(np.array(self.density.span(reach, self.mapped.kind))))
-        if self.mapped.kind is Sampling.FIXED:
+        if self.mapped.kind is SamplingKind.FIXED:
             losses = np.array([-losses[1], losses[1]])
         places = np.concatenate([losses, self.atoms.loss])
         return float(np.min(places)), float(np.max(places))
 
-    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> Measure:
+    def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> LossMeasure:
         """Return nodes, atoms, and what was cut off."""
         atoms = self.atoms
         if self._latest is None or self._latest[0] != (grid, reach):
             self._latest = ((grid, reach), *laid_out(self.density, self.mapped, grid, reach))
         _, nodes, wobble = self._latest
         below, above = self.density.cut(self.density.span(reach, self.mapped.kind), self.mapped.kind, self.mapped.rate)
-        if self.mapped.kind is Sampling.FIXED:
-            atoms = Atoms.joined(atoms, self._rest(nodes, below + above, upper=upper))
+        if self.mapped.kind is SamplingKind.FIXED:
+            atoms = LatticeAtoms.joined(atoms, self._rest(nodes, below + above, upper=upper))
         wobble = max(wobble, self._wobble + 8 * UNIT * _largest(atoms.loss, grid))
         if not upper:
-            return Measure(atoms, nodes, 0.0, wobble)
+            return LossMeasure(atoms, nodes, 0.0, wobble)
         if below > 0:
-            atoms = Atoms.joined(atoms, Atoms.of([self.extent(reach)[0]], [math.log(below)], ELEMENTARY * 800))
-        return Measure(atoms, nodes, above, wobble)
+            atoms = LatticeAtoms.joined(
+                atoms, LatticeAtoms.of([self.extent(reach)[0]], [math.log(below)], ELEMENTARY * 800)
+            )
+        return LossMeasure(atoms, nodes, above, wobble)
 
     def forget(self) -> None:
         """Free the nodes."""
         self._latest = None
 
-    def _rest(self, nodes: Nodes, cut: float, *, upper: bool) -> Atoms:
+    def _rest(self, nodes: Nodes, cut: float, *, upper: bool) -> LatticeAtoms:
         """Return the atom at loss 0 of a sample of fixed size: all mass that is neither above nor below."""
         moved = math.fsum(np.exp(nodes.log_mass)) + math.fsum(np.exp(self.atoms.log_mass))
         doubt = nodes.error + 2 * float(np.max(nodes.slack)) + 256 * UNIT
         rest = 1.0 - moved + (doubt if upper else -doubt - cut)
-        return Atoms.of([0.0], [math.log(rest) if rest > 0 else -math.inf], ELEMENTARY * 64)
+        return LatticeAtoms.of([0.0], [math.log(rest) if rest > 0 else -math.inf], ELEMENTARY * 64)
 
 
 def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tuple[Nodes, float]:
@@ -251,7 +255,7 @@ def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tup
     columns = ((nodes.loss, nodes.log_mass, nodes.slack, nodes.half_cell) for nodes, _ in groups)
     loss, log_mass, slack, half_cell = (np.concatenate(column) for column in zip(*columns, strict=True))
     nodes = Nodes(loss, log_mass, slack, half_cell, error)
-    return (nodes.mirrored(grid) if mapped.kind is Sampling.FIXED else nodes), wobble
+    return (nodes.mirrored(grid) if mapped.kind is SamplingKind.FIXED else nodes), wobble
 
 
 def _nodes(

@@ -13,7 +13,7 @@ import numpy as np
 from discreet.errors import ParameterError
 from discreet.laws import Pair, ProductPair
 from discreet.privacy.accounting.floats import ensure_tested
-from discreet.privacy.accounting.lattice.cells import Grid, Reach, Source, TooLarge
+from discreet.privacy.accounting.lattice.cells import Grid, LossSource, Reach, TooLarge
 from discreet.privacy.accounting.lattice.composition import LARGEST_TRANSFORM, Composed, compose
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT
 from discreet.privacy.accounting.lattice.rounding_maps import lowered, raised
@@ -32,7 +32,7 @@ _LOWEST_TAIL = -700.0
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class LatticeTarget:
     """What is asked: delta at a level, or the level of a delta."""
 
     epsilon: float | None
@@ -40,8 +40,8 @@ class Target:
 
 
 @dataclass(slots=True)
-class Answer:
-    """Both sides of a composition on one grid; whoever asked fills in the width of what it read off."""
+class LatticeAnswer:
+    """Both sides of a composition on one grid; the caller fills in the width of its answer."""
 
     upper: Composed
     lower: Composed | None
@@ -60,7 +60,7 @@ class Tilt:
     smooth: float
 
 
-class Plan:
+class LatticePlan:
     """A composition taken apart into kinds of release with multiplicities."""
 
     def __init__(self, parts: Parts) -> None:
@@ -101,12 +101,12 @@ class Plan:
         return 1.0 if math.isinf(log_left[0]) else max(low, 0.0), min(high, 1.0)
 
     def alone(self, answer: Callable[[Pair], float]) -> float:
-        """Return a pair's own lower bound where there is a single release and the lattice has none for it, else 0."""
+        """Return the pair's own lower bound for a single release without a lower bound on the lattice, else 0."""
         if self.total != 1 or source_of(self.kinds[0][0], Reach(-60.0, -60.0)).two_sided:
             return 0.0
         return answer(self.kinds[0][0])
 
-    def passes(self, target: Target, tolerance: float) -> Iterator[Answer]:
+    def passes(self, target: LatticeTarget, tolerance: float) -> Iterator[LatticeAnswer]:
         """Compose on finer and finer grids until the width is reached or the work limit is."""
         sources, reach, tilt = self._laid_out(target, tolerance)
         wanted = tolerance if target.log_delta is not None else tolerance / (1 + tilt.theta)
@@ -128,8 +128,8 @@ class Plan:
             step *= min(max(0.8 * shrink, 0.1), 0.6)
 
     def _affordable(
-        self, sources: Sequence[Source], reach: Reach, tilt: Tilt, step: float, *, retries: int
-    ) -> tuple[float, Answer]:
+        self, sources: Sequence[LossSource], reach: Reach, tilt: Tilt, step: float, *, retries: int
+    ) -> tuple[float, LatticeAnswer]:
         """Compose with the given step, or with a coarser one where that needs too much room."""
         try:
             return step, self._composed(sources, reach, tilt, step)
@@ -138,7 +138,7 @@ class Plan:
                 raise
         return self._affordable(sources, reach, tilt, _COARSER * step, retries=retries - 1)
 
-    def _laid_out(self, target: Target, tolerance: float) -> tuple[list[Source], Reach, Tilt]:
+    def _laid_out(self, target: LatticeTarget, tolerance: float) -> tuple[list[LossSource], Reach, Tilt]:
         """Follow the tails as far as delta needs; where delta is asked for, until its guessed size settles."""
         log_delta = target.log_delta if target.log_delta is not None else -20.0
         while True:
@@ -157,7 +157,7 @@ class Plan:
         many = math.log(max(self.total, 1)) + 10.0 - math.log(min(max(tolerance, 1e-15), 1.0))
         return Reach(max(log_delta - many, _LOWEST_TAIL), max(min(log_delta, -10.0) - many, -50.0 - many))
 
-    def _tilt(self, sources: Sequence[Source], reach: Reach, target: Target) -> Tilt:
+    def _tilt(self, sources: Sequence[LossSource], reach: Reach, target: LatticeTarget) -> Tilt:
         """Return the saddle: the tilt under which the wanted level is the mean, or delta has the wanted size.
 
         Where losses are bounded the saddle may lie at infinity: the search ends once the tilted law sits at its end.
@@ -185,7 +185,7 @@ class Plan:
             low, high = (middle, high) if too_small(middle) else (low, middle)
         return points.tilted(high)
 
-    def _finest(self, sources: Sequence[Source], reach: Reach, tilt: Tilt) -> float:
+    def _finest(self, sources: Sequence[LossSource], reach: Reach, tilt: Tilt) -> float:
         """Return the least step for which every law and the transform stay within the work limit."""
         widest = self._widest(sources, reach)
         return max(
@@ -195,11 +195,11 @@ class Plan:
             1e-14 * max(abs(tilt.mean) / max(self.total, 1), widest),
         )
 
-    def _widest(self, sources: Sequence[Source], reach: Reach) -> float:
+    def _widest(self, sources: Sequence[LossSource], reach: Reach) -> float:
         """Return the largest range of losses of one release."""
         return max(end - start for start, end in (source.extent(reach) for source in sources))
 
-    def _fitted(self, sources: Sequence[Source], step: float, finest: float) -> float:
+    def _fitted(self, sources: Sequence[LossSource], step: float, finest: float) -> float:
         """Return a step, at most about the given one, of which the heaviest kind's atoms are multiples apart."""
         spacing = _common_spacing(sources, [times for _, times in self.kinds])
         if spacing == 0.0:
@@ -208,7 +208,7 @@ class Plan:
             return spacing if spacing > step / 64 and spacing >= finest else step
         return spacing / math.ceil(spacing / step * (1 - 1e-9))
 
-    def _composed(self, sources: Sequence[Source], reach: Reach, tilt: Tilt, step: float) -> Answer:
+    def _composed(self, sources: Sequence[LossSource], reach: Reach, tilt: Tilt, step: float) -> LatticeAnswer:
         """Lay every kind out on one grid and compose, once from above and once from below."""
         theta = min(tilt.theta, _STEEPEST / step)
         above, below = [], []
@@ -219,7 +219,7 @@ class Plan:
             below.append((lowered(source.measure(grid, reach, upper=False), grid, theta), times))
             source.forget()
         empty = any(not np.any(law.weight > 0) for law, _ in below)
-        return Answer(compose(above, upper=True), None if empty else compose(below, upper=False), tilt.mean)
+        return LatticeAnswer(compose(above, upper=True), None if empty else compose(below, upper=False), tilt.mean)
 
 
 def _sum(terms: Sequence[float]) -> float:
@@ -230,7 +230,7 @@ def _sum(terms: Sequence[float]) -> float:
     return math.fsum(terms) if math.isfinite(total) else total
 
 
-def _common_spacing(sources: Sequence[Source], times: Sequence[int]) -> float:
+def _common_spacing(sources: Sequence[LossSource], times: Sequence[int]) -> float:
     """Return the spacing of the atoms of the most frequent kind that has any, or 0."""
     lattices = ((count, source.lattice()) for source, count in zip(sources, times, strict=True))
     return max(
@@ -241,7 +241,7 @@ def _common_spacing(sources: Sequence[Source], times: Sequence[int]) -> float:
 class _Points:
     """All kinds' losses and masses in one array, for moments of the tilted sum; nothing here needs to be exact."""
 
-    def __init__(self, sources: Sequence[Source], times: Sequence[int], reach: Reach) -> None:
+    def __init__(self, sources: Sequence[LossSource], times: Sequence[int], reach: Reach) -> None:
         cells = max(_COARSE_POINTS // (16 * len(sources)), 8)
         spacing = _common_spacing(sources, times)
         losses, logs, smooth, sizes = [], [], [], []

@@ -17,7 +17,7 @@ _FAR = 600.0
 _LEAST_RATE = 1e-290
 
 
-class Sampling(Enum):
+class SamplingKind(Enum):
     """What was done to the base pair before the loss is looked at."""
 
     NONE = "nothing"
@@ -28,24 +28,24 @@ class Sampling(Enum):
 
 @dataclass(frozen=True, slots=True)
 class LossMap:
-    """The loss after sampling as an increasing function of the base's loss t, and what becomes of P's mass at t.
+    """The loss after sampling as an increasing function of the base's loss t, and the mass of P that it moves there.
 
     `rate` and `rest` are g and 1 - g, each rounded by itself, and so are their logarithms: a rate within rounding of
     1 is still a sample, whose losses the rest bounds.
     """
 
-    kind: Sampling
+    kind: SamplingKind
     rate: float
     rest: float
     log_rate: float
     log_rest: float
 
     @classmethod
-    def of(cls, kind: Sampling, rate: Fraction | float) -> LossMap:
+    def of(cls, kind: SamplingKind, rate: Fraction | float) -> LossMap:
         """Take the exact rate apart."""
         exact = Fraction(rate)
         if exact == 1:
-            return cls(Sampling.NONE if kind is not Sampling.FIXED else kind, 1.0, 0.0, 0.0, -math.inf)
+            return cls(SamplingKind.NONE if kind is not SamplingKind.FIXED else kind, 1.0, 0.0, 0.0, -math.inf)
         rest = 1 - exact
         return cls(kind, float(exact), float(rest), _log(exact), _log(rest))
 
@@ -58,7 +58,7 @@ class LossMap:
         """ln(1 - g + g e^t) for a removed person, -ln(1 - g + g e^-t) for an added one."""
         if self.whole:
             return base
-        if self.kind is Sampling.ADD:
+        if self.kind is SamplingKind.ADD:
             return -self._mixed(-base)
         return self._mixed(base)
 
@@ -76,7 +76,7 @@ class LossMap:
         """Return the base's loss; infinite where sampling never leads."""
         if self.whole:
             return loss
-        if self.kind is Sampling.ADD:
+        if self.kind is SamplingKind.ADD:
             return -self._unmixed(-loss)
         return self._unmixed(loss)
 
@@ -95,20 +95,20 @@ class LossMap:
         """Return the derivative of the loss, at most 1: g e^(t - l), or its mirror image."""
         if self.whole:
             return np.ones_like(base)
-        turn = -1.0 if self.kind is Sampling.ADD else 1.0
+        turn = -1.0 if self.kind is SamplingKind.ADD else 1.0
         return np.minimum(np.exp(np.clip(self.log_rate + turn * (base - loss), -740.0, 0.0)), 1.0)
 
     def doubt(self, base: Floats, loss: Floats) -> Floats:
-        """Bound the rounding of the loss: a few last places of itself, or of the logarithms that it is made of."""
+        """Bound the rounding of the loss: a few units in its last place, or in that of the logarithms in it."""
         if self.whole:
             return np.zeros_like(base)
-        near, _ = self._near(-base if self.kind is Sampling.ADD else base)
+        near, _ = self._near(-base if self.kind is SamplingKind.ADD else base)
         far = 8 * UNIT * (np.abs(loss) + abs(self.log_rate) + abs(self.log_rest) + 2) + 2 * ELEMENTARY
         return np.where(near, 4 * ELEMENTARY * np.abs(loss), far)
 
     def log_factor(self, base: Floats, loss: Floats) -> Floats:
         """Return ln of P's new mass over P's old: the mixture's (1 - g) e^-t + g = e^(l - t), or 1."""
-        return loss - base if self.kind in (Sampling.REMOVE, Sampling.FIXED) else np.zeros_like(base)
+        return loss - base if self.kind in (SamplingKind.REMOVE, SamplingKind.FIXED) else np.zeros_like(base)
 
 
 def _log(share: Fraction) -> float:

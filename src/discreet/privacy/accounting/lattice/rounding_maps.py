@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from discreet.privacy.accounting.lattice.cells import (
     MOST_VALUES,
-    Atoms,
     Grid,
     Indices,
-    Measure,
+    LatticeAtoms,
+    LossMeasure,
     TooLarge,
     log_sum,
     rounding_of,
@@ -59,7 +59,7 @@ class TiltedLaw:
         return self.first + len(self.weight) - 1
 
 
-def raised(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
+def raised(measure: LossMeasure, grid: Grid, theta: float) -> TiltedLaw:
     """Split every loss between the two grid losses about it, so that P's mass and the mean of e^-loss are kept.
 
     Privacy. The result's curve D(a) = mass at infinity + sum of mass * max(0, 1 - a e^-loss) is at least the law's for
@@ -120,7 +120,7 @@ class _Split:
         total[1:] += np.bincount(place, weights=weight * up, minlength=len(total) - 1) * (turn * careful)
 
 
-def lowered(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
+def lowered(measure: LossMeasure, grid: Grid, theta: float) -> TiltedLaw:
     """Merge outcomes into bins about the grid losses, balance each bin by exchanges with its neighbors, round down.
 
     Privacy. The result's curve is at most the law's for every a >= 0, and so is that of every composition.
@@ -146,7 +146,7 @@ def lowered(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
     shift, unsure = measure.wobble + snapped.moved, 0.0
     if len(index):
         weight, unsure = _tilted(index, log_mass, slack, grid, theta, log_scale, upper=False)
-        bins = Bins.of(index - first, weight, np.expm1(grid.loss(index) - loss), len(total))
+        bins = TiltedBins.of(index - first, weight, np.expm1(grid.loss(index) - loss), len(total))
         kept, residual, sweeps = bins.balanced(grid.step, theta)
         total, allowed = rounded_down(kept, residual, grid.step, theta)
         doubt = 8 * unsure + 4 * error + 64 * UNIT * bins.crowd
@@ -161,7 +161,7 @@ def lowered(measure: Measure, grid: Grid, theta: float) -> TiltedLaw:
 
 
 def _binned(
-    measure: Measure, snapped: _Snapped, loose: Indices, grid: Grid
+    measure: LossMeasure, snapped: _Snapped, loose: Indices, grid: Grid
 ) -> tuple[Indices, Floats, Floats, Floats, float]:
     """Return the bins, losses and masses of what takes part in exchanges: nodes, or atoms off the grid."""
     if measure.nodes is not None:
@@ -181,7 +181,7 @@ class _Snapped:
     moved: float
 
 
-def _snapped(atoms: Atoms, grid: Grid) -> _Snapped:
+def _snapped(atoms: LatticeAtoms, grid: Grid) -> _Snapped:
     """Take atoms that are on the grid up to rounding as being on it."""
     position = (atoms.loss - grid.anchor) / grid.step
     if np.any(np.abs(position) > _FARTHEST):
@@ -233,7 +233,7 @@ def _normalized(weight: Floats, log_scale: float, *, upper: bool) -> tuple[Float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Bins:
+class TiltedBins:
     """Tilted mass in each bin, and its residual: the mean of e^(grid loss - loss) minus 1."""
 
     mass: Floats
@@ -241,7 +241,7 @@ class Bins:
     crowd: int
 
     @classmethod
-    def of(cls, index: Indices, weight: Floats, deviation: Floats, size: int) -> Bins:
+    def of(cls, index: Indices, weight: Floats, deviation: Floats, size: int) -> TiltedBins:
         """Add up masses and deviations."""
         mass: Floats = np.bincount(index, weights=weight, minlength=size).astype(np.float64)
         moment = np.bincount(index, weights=weight * deviation, minlength=size)
@@ -262,7 +262,7 @@ class Bins:
 
 
 def _swept(mass: Floats, residual: Floats, step: float, theta: float) -> tuple[Floats, Floats]:
-    """Exchange once between all neighbors; shares are of a bin's own mass, whatever was decided for the others."""
+    """Exchange once between all neighboring bins; each part is of a bin's own mass, independent of the other bins."""
     above, below = _shifted(residual, -1), _shifted(residual, 1)
     gap_above = -np.expm1(-step) - math.exp(-step) * above  # how far the bin above lies above, in units of e^-loss
     gap_below = np.expm1(step) + math.exp(step) * below

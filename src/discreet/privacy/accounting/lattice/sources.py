@@ -9,10 +9,10 @@ import numpy as np
 
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair, Pair
 from discreet.laws.number import round_down, round_up
-from discreet.privacy.accounting.lattice.cells import LEAST, Atoms, AtomSource, CurveSource, Reach, Source
+from discreet.privacy.accounting.lattice.cells import LEAST, AtomSource, CurveSource, LatticeAtoms, LossSource, Reach
 from discreet.privacy.accounting.lattice.densities import Density, DensitySource, ExponentialDensity, NormalDensity
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT, Floats
-from discreet.privacy.accounting.lattice.loss_map import LossMap, Sampling
+from discreet.privacy.accounting.lattice.loss_map import LossMap, SamplingKind
 from discreet.privacy.numbers import bounds, number
 from discreet.privacy.pairs import (
     BoundedRangePair,
@@ -25,13 +25,13 @@ from discreet.privacy.pairs import (
 )
 from discreet.randomness.rigor import lower_float, precision, upper_float
 
-_WHOLE = LossMap.of(Sampling.NONE, 1)
+_WHOLE = LossMap.of(SamplingKind.NONE, 1)
 _SMALL = 64 * UNIT
 _MOST_ATOMS = 1 << 21
 _MOST_ROWS = 1 << 17
 
 
-def source_of(pair: Pair, reach: Reach) -> Source:
+def source_of(pair: Pair, reach: Reach) -> LossSource:
     """Return the layout of a pair; a pair of no known kind is laid out by its curve, from above only."""
     known = _direct(pair, reach)
     if known is None and isinstance(pair, PoissonPair | FixedSizePair):
@@ -39,9 +39,9 @@ def source_of(pair: Pair, reach: Reach) -> Source:
     return CurveSource(pair) if known is None else known
 
 
-def _direct(pair: Pair, reach: Reach) -> Source | None:
+def _direct(pair: Pair, reach: Reach) -> LossSource | None:
     """Return the layout of a pair that is not a sample."""
-    source: Source | None = None
+    source: LossSource | None = None
     match pair:
         case NormalPair() if pair.mu > 0:
             source = DensitySource(NormalDensity(float(pair.mu)), no_atoms(), _WHOLE)
@@ -60,11 +60,11 @@ def _direct(pair: Pair, reach: Reach) -> Source | None:
     return source
 
 
-def _sampled(pair: PoissonPair | FixedSizePair, reach: Reach) -> Source | None:
+def _sampled(pair: PoissonPair | FixedSizePair, reach: Reach) -> LossSource | None:
     """Sample a density through its loss map, anything with atoms as a table."""
-    base, kind = pair.base, Sampling.FIXED
+    base, kind = pair.base, SamplingKind.FIXED
     if isinstance(pair, PoissonPair):
-        kind = Sampling.REMOVE if pair.side is Side.REMOVE else Sampling.ADD
+        kind = SamplingKind.REMOVE if pair.side is Side.REMOVE else SamplingKind.ADD
     mapped = LossMap.of(kind, Fraction(pair.rate))
     if isinstance(base, NormalPair) and base.mu > 0:
         return DensitySource(NormalDensity(float(base.mu)), no_atoms(), mapped)
@@ -80,11 +80,11 @@ def _sampled(pair: PoissonPair | FixedSizePair, reach: Reach) -> Source | None:
     return mixed_table_source(table, Fraction(pair.rate), kind)
 
 
-def _laplace(pair: LaplacePair) -> tuple[Density, Atoms]:
+def _laplace(pair: LaplacePair) -> tuple[Density, LatticeAtoms]:
     """The density e^((l - r)/2)/4 and atoms of mass 1/2 at r and e^-r/2 at -r."""
     ratio = float(pair.ratio)
     half = -math.log(2.0)
-    atoms = Atoms.of([-ratio, ratio], [half - ratio, half], _SMALL + 8 * UNIT * ratio)
+    atoms = LatticeAtoms.of([-ratio, ratio], [half - ratio, half], _SMALL + 8 * UNIT * ratio)
     return ExponentialDensity(ratio, 2 * half - ratio / 2), atoms
 
 
@@ -94,17 +94,17 @@ def _bounded_range(pair: BoundedRangePair) -> Density:
     return ExponentialDensity(width, -math.log(2.0) - width / 2 - math.log(-math.expm1(-width)))
 
 
-def _mapped_atoms(atoms: Atoms, mapped: LossMap) -> Atoms:
+def _mapped_atoms(atoms: LatticeAtoms, mapped: LossMap) -> LatticeAtoms:
     """Move atoms by a loss map; a sample of fixed size keeps the positive ones and their mirror images."""
     loss = mapped.loss(atoms.loss)
     log_mass = atoms.log_mass + mapped.log_factor(atoms.loss, loss)
     slack = atoms.slack + 16 * UNIT * (np.abs(loss) + np.abs(atoms.loss) + 4) + 2 * mapped.doubt(atoms.loss, loss)
-    moved = Atoms(loss, log_mass, slack)
-    if mapped.kind is not Sampling.FIXED:
+    moved = LatticeAtoms(loss, log_mass, slack)
+    if mapped.kind is not SamplingKind.FIXED:
         return moved
     up = moved.loss > 0
-    above = Atoms(loss[up], log_mass[up], slack[up])
-    return Atoms.joined(above, Atoms(-above.loss, above.log_mass - above.loss, above.slack))
+    above = LatticeAtoms(loss[up], log_mass[up], slack[up])
+    return LatticeAtoms.joined(above, LatticeAtoms(-above.loss, above.log_mass - above.loss, above.slack))
 
 
 def _as_table(pair: Pair, reach: Reach) -> FinitePair | None:
@@ -120,9 +120,9 @@ def _as_table(pair: Pair, reach: Reach) -> FinitePair | None:
     return None
 
 
-def no_atoms() -> Atoms:
+def no_atoms() -> LatticeAtoms:
     """Return an empty list."""
-    return Atoms.of([], [], 0.0)
+    return LatticeAtoms.of([], [], 0.0)
 
 
 def claim_source(pair: PureApproxPair) -> AtomSource:
@@ -132,12 +132,12 @@ def claim_source(pair: PureApproxPair) -> AtomSource:
     if delta == 1:
         return AtomSource((no_atoms(), no_atoms()), infinite, 0.0)
     if epsilon == 0:
-        rest = Atoms.of([0.0], [math.log1p(-float(delta))], _SMALL)
+        rest = LatticeAtoms.of([0.0], [math.log1p(-float(delta))], _SMALL)
         return AtomSource((rest, rest), infinite, 0.0)
     low, high = bounds(lambda: number(1 - delta).log() - (-number(epsilon)).exp().log1p())
     likely = low + (high - low) / 2
     reach = float(epsilon)
-    atoms = Atoms.of([-reach, reach], [likely - reach, likely], _SMALL + 8 * UNIT * (abs(likely) + reach))
+    atoms = LatticeAtoms.of([-reach, reach], [likely - reach, likely], _SMALL + 8 * UNIT * (abs(likely) + reach))
     return AtomSource((atoms, atoms), infinite, 4 * UNIT * reach)
 
 
@@ -150,8 +150,8 @@ def certain() -> FinitePair:
 def table_source(pair: FinitePair) -> AtomSource:
     """Give the upper side each atom's largest mass and loss, the lower side its least ones."""
     low, high = pair.losses()
-    lower = Atoms(low, _log(pair.p_low), _small(pair.p_low))
-    upper = Atoms(high, _log(pair.p_high), _small(pair.p_high))
+    lower = LatticeAtoms(low, _log(pair.p_low), _small(pair.p_low))
+    upper = LatticeAtoms(high, _log(pair.p_high), _small(pair.p_high))
     infinite = (
         math.fsum(pair.p_low[low == math.inf]) * (1 - 4 * UNIT),
         min(math.fsum(pair.p_high[high == math.inf]) * (1 + 4 * UNIT), 1.0),
@@ -160,10 +160,10 @@ def table_source(pair: FinitePair) -> AtomSource:
     return AtomSource(sides, infinite if len(sides[1].loss) else (1.0, 1.0), 0.0)
 
 
-def _finite(atoms: Atoms) -> Atoms:
+def _finite(atoms: LatticeAtoms) -> LatticeAtoms:
     """Leave out what has no mass or an infinite loss."""
     keep = np.isfinite(atoms.loss) & np.isfinite(atoms.log_mass)
-    return Atoms(atoms.loss[keep], atoms.log_mass[keep], atoms.slack[keep])
+    return LatticeAtoms(atoms.loss[keep], atoms.log_mass[keep], atoms.slack[keep])
 
 
 def _log(values: Floats) -> Floats:
@@ -200,7 +200,7 @@ def _integer_laplace(noise: DiscreteLaplace, shift: int) -> AtomSource | None:
     end = bounds(lambda: -(-1 / number(scale)).exp().log1p())
     log_mass: Floats = (sum(middle) / 2 - (shift - y) * rate).astype(np.float64)
     log_mass[-1], log_mass[0] = sum(end) / 2, sum(end) / 2 - shift * rate
-    atoms = Atoms(loss, log_mass, _SMALL + 16 * UNIT * np.abs(log_mass))
+    atoms = LatticeAtoms(loss, log_mass, _SMALL + 16 * UNIT * np.abs(log_mass))
     return AtomSource((atoms, atoms), (0.0, 0.0), 8 * UNIT * shift * rate, 2 * rate)
 
 
@@ -219,10 +219,10 @@ def _integer_gaussian(noise: DiscreteGaussian, shift: int, reach: Reach) -> Atom
         above, below = upper_float(noise.tail_ball(right + 1)), upper_float(noise.tail_ball(left + 1))
         middle = (lower_float(log_total) + upper_float(log_total)) / 2
     log_mass: Floats = -(off * off).astype(np.float64) * float(1 / (2 * square)) - middle
-    atoms = Atoms(loss, log_mass, _SMALL + 16 * UNIT * (np.abs(log_mass) + abs(middle)))
-    edge = Atoms.of([float(loss[0])], [math.log(max(below, LEAST))], _SMALL * 800)
+    atoms = LatticeAtoms(loss, log_mass, _SMALL + 16 * UNIT * (np.abs(log_mass) + abs(middle)))
+    edge = LatticeAtoms.of([float(loss[0])], [math.log(max(below, LEAST))], _SMALL * 800)
     wobble = 8 * UNIT * float(np.max(np.abs(loss)) + half)
-    return AtomSource((atoms, Atoms.joined(atoms, edge)), (0.0, above + LEAST), wobble, spacing)
+    return AtomSource((atoms, LatticeAtoms.joined(atoms, edge)), (0.0, above + LEAST), wobble, spacing)
 
 
 def claim_table(pair: PureApproxPair) -> FinitePair:
@@ -264,7 +264,7 @@ def noise_table(pair: LocationPair, reach: Reach) -> FinitePair | None:
     return FinitePair(range(len(arrays[0])), *arrays)
 
 
-def mixed_table_source(base: FinitePair, rate: Fraction, kind: Sampling) -> AtomSource:
+def mixed_table_source(base: FinitePair, rate: Fraction, kind: SamplingKind) -> AtomSource:
     """Mix the columns of a table; a sample of fixed size takes each side's own set of positive losses."""
     share, rest = float(rate), float(1 - rate)
     near, far = 1 - 8 * UNIT, 1 + 8 * UNIT
@@ -274,10 +274,10 @@ def mixed_table_source(base: FinitePair, rate: Fraction, kind: Sampling) -> Atom
 
     p, q = (base.p_low, base.p_high), (base.q_low, base.q_high)
     outcomes = range(len(base.p_low))
-    if kind is Sampling.ADD:
+    if kind is SamplingKind.ADD:
         return table_source(FinitePair(outcomes, *p, *mixed(p, q)))
     removed = FinitePair(outcomes, *mixed(q, p), *q)
-    if kind is Sampling.REMOVE:
+    if kind is SamplingKind.REMOVE:
         return table_source(removed)
     upper, _ = _symmetric(removed, upper=True)
     lower, possible = _symmetric(removed, upper=False)

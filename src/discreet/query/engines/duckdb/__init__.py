@@ -2,5 +2,5 @@
 
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.evaluate import evaluated
-from discreet.query.engines.duckdb.rehearsal import rehearsal
+from discreet.query.engines.duckdb.made_up_tables import rehearsal
 from discreet.query.engines.duckdb.source import Resources, connect

@@ -1,6 +1,6 @@
 """The embedded engine: requests run on DuckDB, over a database file, Parquet, CSV or data frames.
 
-A bounded table is made once, with at most so many rows of each unit, and then read by every query as it is.
+A bounded table is made once, with a bounded number of rows of each unit, and then read by every query as it is.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from discreet.errors import ParameterError, PolicyError, QueryFailed, UnknownNam
 from discreet.query.csv_files import Copy, open_copies
 from discreet.query.engines.duckdb.group_keys import salt_of
 from discreet.query.engines.duckdb.rows import Tables, block, unfit_columns, unit_of
-from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, Stored, connect, lock, open_tables
-from discreet.query.engines.duckdb.statements import Statement, histogram_statement, statement
+from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, StoredTable, connect, lock, open_tables
+from discreet.query.engines.duckdb.statements import SumStatement, histogram_statement, statement
 from discreet.query.engines.duckdb.text import NAMES, indented, quoted, type_of
 from discreet.query.expression import Type, Value
-from discreet.query.plan import Engine, HistogramRequest, Request, Rows, Sums
+from discreet.query.plan import Engine, HistogramRequest, RowSource, SumRequest, Sums
 from discreet.query.policy import Policy, SourceKind
 
 _Result = TypeVar("_Result")
@@ -66,9 +66,9 @@ class DuckDBEngine(Engine):
         self._gone = weakref.finalize(self, _leave, self._folder, copies)
         self._lock = threading.RLock()
         self._connection = connect(Resources(threads, memory, self._folder))
-        self._bounded: dict[str, Stored] = {}
+        self._bounded: dict[str, StoredTable] = {}
         self._domains: set[str] = set()
-        self._rendered: OrderedDict[int, tuple[object, Statement]] = OrderedDict()
+        self._rendered: OrderedDict[int, tuple[object, SumStatement]] = OrderedDict()
         self._salt = salt_of(policy.lineage)
         converts = policy.source.kind is SourceKind.CSV and not header_only
         self._tables = Tables(policy, {}, self._bounded)
@@ -109,7 +109,7 @@ class DuckDBEngine(Engine):
         """Return the columns of a table whose type cannot name a unit, and DuckDB's name of it."""
         return unfit_columns(self._tables.of(table))
 
-    def text(self, request: Request | HistogramRequest) -> str:
+    def text(self, request: SumRequest | HistogramRequest) -> str:
         """Return the statement that `run` or `histogram` executes; it is kept until then."""
         made = self._statement(request)
         if len(made.text) + sum(len(domain.text) for domain in made.domains) <= _LONGEST_RENDERED:
@@ -118,7 +118,7 @@ class DuckDBEngine(Engine):
             self._rendered.popitem(last=False)
         return made.text
 
-    def run(self, request: Request) -> Sums:
+    def run(self, request: SumRequest) -> Sums:
         """Return the exact sums, one group for no keys, also over no rows."""
         asked = self._statement(request)
         listed = self._fetched(asked, lambda result: result.fetchall())
@@ -155,7 +155,7 @@ class DuckDBEngine(Engine):
             answer[_key(asked, key) if asked.keys else ()] = (places[there], weights[there])
         return answer
 
-    def rows(self, source: Rows, columns: Sequence[str]) -> Mapping[str, Any]:
+    def rows(self, source: RowSource, columns: Sequence[str]) -> Mapping[str, Any]:
         """Return columns of rows as arrays, masked where a value is NULL, with the unit under the name "unit"."""
         below = block(self._tables, source, frozenset(columns), None).nested()
         items = [f"{below.columns[name]} AS c_{index}" for index, name in enumerate(columns)]
@@ -166,7 +166,7 @@ class DuckDBEngine(Engine):
         return answer | {"unit": np.arange(len(unit)) if below.unit is None else np.ma.getdata(unit)}
 
     def bound(self, table: str, rows: int) -> str:
-        """Make, once, a table with at most `rows` rows of each unit, and return its name for `Request.bounded`."""
+        """Make, once, a table with at most `rows` rows of each unit, and return its name for `SumRequest.bounded`."""
         handle = f"{table}, {rows} rows a unit"
         with self._lock:
             if handle not in self._bounded:
@@ -194,7 +194,7 @@ class DuckDBEngine(Engine):
             self._connection.close()
             self._gone()
 
-    def _made(self, table: BoundedTable) -> Stored:
+    def _made(self, table: BoundedTable) -> StoredTable:
         """Make a bounded table; texts with few values are kept as numbers, by which groups are found faster."""
         dictionaries: dict[str, str] = {}
         counts = self._connection.execute(table.distinct).fetchall()[0] if table.texts else ()
@@ -204,18 +204,18 @@ class DuckDBEngine(Engine):
                 self._connection.execute(f"DROP TYPE IF EXISTS {dictionaries[column]}")  # of an attempt that was ended
                 self._connection.execute(text)
         self._connection.execute(table.made_with(dictionaries))
-        return Stored(table.name, table.stored)
+        return StoredTable(table.name, table.stored)
 
-    def _statement(self, request: Request | HistogramRequest) -> Statement:
+    def _statement(self, request: SumRequest | HistogramRequest) -> SumStatement:
         """Return the statement of a request, and forget it where it was kept: a request is run once."""
         kept, made = self._rendered.pop(id(request), (None, None))
         if kept is request and made is not None:
             return made
-        if isinstance(request, Request):
+        if isinstance(request, SumRequest):
             return statement(self._tables, request, self._salt)
         return histogram_statement(self._tables, request, self._salt)
 
-    def _fetched(self, asked: Statement, fetch: Callable[[Any], _Result]) -> _Result:
+    def _fetched(self, asked: SumStatement, fetch: Callable[[Any], _Result]) -> _Result:
         """Make the tables of public domains that a statement joins, and run it."""
 
         def run() -> _Result:
@@ -274,7 +274,7 @@ def _leave(folder: Path, copies: Mapping[str, Copy]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _key(asked: Statement, values: Sequence[Any]) -> tuple[Value, ...]:
+def _key(asked: SumStatement, values: Sequence[Any]) -> tuple[Value, ...]:
     """Return the key of a group; one number may stand for the places of all keys in their domains."""
     if not asked.keys:
         return ()

@@ -72,7 +72,7 @@ def _depth(written: str) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class Rendered:
     """A rendered expression, what is certain of its values, and whether it may be NaN (for NULL) or infinite."""
 
     sql: str
@@ -94,38 +94,38 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Call:
+class RenderedCall:
     """An operation whose arguments are rendered."""
 
     type: Type
-    parts: Sequence[Part]
+    parts: Sequence[Rendered]
 
 
-Writer = Callable[[Call], str]
+Writer = Callable[[RenderedCall], str]
 
 
-def _part(node: Expression, columns: Callable[[str], str]) -> Part:
+def _part(node: Expression, columns: Callable[[str], str]) -> Rendered:
     real_number = node.type is Type.REAL
     if isinstance(node, Column):
-        return Part(columns(node.name), node, _width(node), infinite=real_number)
+        return Rendered(columns(node.name), node, _width(node), infinite=real_number)
     if isinstance(node, Literal):
-        return Part(constant(node.value, node.type), node, ranges.interval_of(node.value) or _width(node))
+        return Rendered(constant(node.value, node.type), node, ranges.interval_of(node.value) or _width(node))
     if not isinstance(node, Apply):
         raise TypeError("an expression is a column, a literal or an operation")
     parts = [_part(argument, columns) for argument in node.arguments]
-    sql = _WRITERS[node.operation](Call(node.type, parts))
+    sql = _WRITERS[node.operation](RenderedCall(node.type, parts))
     if len(sql) > LONGEST_STATEMENT:
         raise UnsupportedSQL(_TOO_DEEP)
     certain = ranges.certain(node.operation, node.type, node.arguments, [part.range for part in parts])
     nan, infinite = _surprises(node, parts) if real_number else (False, False)
-    return Part(sql, node, certain, nan, infinite)
+    return Rendered(sql, node, certain, nan, infinite)
 
 
 def _width(node: Expression) -> Interval | None:
     return ranges.WIDEST if node.type is Type.INTEGER else None
 
 
-def _surprises(node: Apply, parts: Sequence[Part]) -> tuple[bool, bool]:
+def _surprises(node: Apply, parts: Sequence[Rendered]) -> tuple[bool, bool]:
     """Tell whether the real result may be NaN, and whether it may be infinite."""
     nan, infinite = any(part.nan for part in parts), any(part.infinite for part in parts)
     match node.operation:
@@ -149,7 +149,7 @@ def _surprises(node: Apply, parts: Sequence[Part]) -> tuple[bool, bool]:
 def _letters(name: str, old: str, new: str) -> Writer:
     """Return the writer of LOWER or UPPER for the 26 letters; a text of ASCII alone takes the fast way."""
 
-    def write(call: Call) -> str:
+    def write(call: RenderedCall) -> str:
         one = call.parts[0].sql
         slow = f"translate({one}, {text(old)}, {text(new)})"
         return f"(CASE WHEN strlen({one}) = length({one}) THEN {name}({one}) ELSE {slow} END)"
@@ -157,7 +157,7 @@ def _letters(name: str, old: str, new: str) -> Writer:
     return write
 
 
-def _cast(call: Call) -> str:
+def _cast(call: RenderedCall) -> str:
     """Return a cast that gives NULL where there is no such value."""
     one, given, name = call.parts[0].sql, call.parts[0].node.type, NAMES[call.type]
     if given is call.type:
@@ -179,7 +179,7 @@ def _truncate(unit: str) -> Writer:
     return lambda call: f"CAST(date_trunc('{unit}', {call.parts[0].sql}) AS {NAMES[call.type]})"
 
 
-def _add_days(call: Call) -> str:
+def _add_days(call: RenderedCall) -> str:
     """Add days within the years 1 to 9999, else NULL."""
     start, number = call.parts[0].sql, call.parts[1].sql
     day = start if call.type is Type.DATE else f"CAST({start} AS DATE)"
@@ -208,7 +208,7 @@ def _sum(sign: str) -> Writer:
         "*": lambda x, y: x * y,
     }[sign]
 
-    def write(call: Call) -> str:
+    def write(call: RenderedCall) -> str:
         one, two = call.parts
         if call.type is Type.REAL:
             return f"({one.sql} {sign} {two.sql})"
@@ -220,12 +220,12 @@ def _sum(sign: str) -> Writer:
     return write
 
 
-def _nonzero(part: Part) -> str:
+def _nonzero(part: Rendered) -> str:
     """Return a divisor that is NULL instead of 0."""
     return part.sql if part.number else f"(CASE WHEN {part.sql} <> 0 THEN {part.sql} END)"
 
 
-def _floor_divide(call: Call) -> str:
+def _floor_divide(call: RenderedCall) -> str:
     one, two = (part.sql for part in call.parts)
     if (call.parts[1].number or 0) > 0:  # towards minus infinity: the complement of a negative number is not negative
         return f"(CASE WHEN {one} >= 0 THEN {one} // {two} ELSE ~((~{one}) // {two}) END)"
@@ -235,7 +235,7 @@ def _floor_divide(call: Call) -> str:
     )
 
 
-def _modulo(call: Call) -> str:
+def _modulo(call: RenderedCall) -> str:
     one, two = (part.sql for part in call.parts)
     divisor = call.parts[1].number or 0
     if 0 < divisor <= 1 << 62:
@@ -247,7 +247,7 @@ def _modulo(call: Call) -> str:
 def _signed(sign: str) -> Writer:
     """Return the writer of a sign or of the absolute value: the smallest integer has none of 64 bits."""
 
-    def write(call: Call) -> str:
+    def write(call: RenderedCall) -> str:
         (one,) = call.parts
         if call.type is Type.REAL or (one.range is not None and one.range[0] > ranges.SMALLEST_INTEGER):
             return f"(-{one.sql})" if sign == "-" else f"{sign}({one.sql})"
@@ -256,7 +256,7 @@ def _signed(sign: str) -> Writer:
     return write
 
 
-def _places(part: Part) -> str:
+def _places(part: Rendered) -> str:
     """Return a number of places to shift by that is NULL outside 0 .. 63."""
     if part.number is not None:
         return str(int(part.number)) if 0 <= part.number <= 63 else "NULL::BIGINT"
@@ -278,13 +278,13 @@ def _whole(name: str) -> Writer:
     return lambda call: f"CAST({name}({call.parts[0].clean}) AS BIGINT)"
 
 
-def _case(call: Call) -> str:
+def _case(call: RenderedCall) -> str:
     pairs = zip(call.parts[:-1:2], call.parts[1::2], strict=True)
     branches = " ".join(f"WHEN {condition.sql} THEN {result.sql}" for condition, result in pairs)
     return f"(CASE {branches} ELSE {call.parts[-1].sql} END)"
 
 
-def _null_if(call: Call) -> str:
+def _null_if(call: RenderedCall) -> str:
     one, two = (part.sql for part in call.parts)
     return f"(CASE WHEN {one} = {two} THEN NULL ELSE {one} END)"
 
@@ -292,7 +292,7 @@ def _null_if(call: Call) -> str:
 def _extreme(name: str) -> Writer:
     """Return the writer of GREATEST or LEAST, which DuckDB lets skip NULLs and we do not."""
 
-    def write(call: Call) -> str:
+    def write(call: RenderedCall) -> str:
         present = " AND ".join(f"{part.clean} IS NOT NULL" for part in call.parts if part.number is None)
         values = list(dict.fromkeys(part.clean for part in call.parts))  # DuckDB cannot copy a call with one name twice
         chosen = f"{name}({', '.join(values)})" if len(values) > 1 else values[0]
@@ -301,7 +301,7 @@ def _extreme(name: str) -> Writer:
     return write
 
 
-def _clamp(call: Call) -> str:
+def _clamp(call: RenderedCall) -> str:
     value, low, high = call.parts[0].clean, call.parts[1].sql, call.parts[2].sql
     return f"(CASE WHEN {value} >= {high} THEN {high} WHEN {value} <= {low} THEN {low} ELSE {value} END)"
 
@@ -309,14 +309,14 @@ def _clamp(call: Call) -> str:
 def _to_integer(name: str) -> Writer:
     """Return the writer of FLOOR, CEIL or ROUND to a whole number."""
 
-    def write(call: Call) -> str:
+    def write(call: RenderedCall) -> str:
         one = call.parts[0].sql
         return one if call.parts[0].node.type is Type.INTEGER else _narrow(f"{name}({one})")
 
     return write
 
 
-def _round(call: Call) -> str:
+def _round(call: RenderedCall) -> str:
     if call.type is Type.INTEGER:
         return _to_integer("round")(call)
     one, power = call.parts[0].sql, real(10.0 ** int(call.parts[1].number or 0))
@@ -326,14 +326,14 @@ def _round(call: Call) -> str:
 def _defined(name: str, condition: str) -> Writer:
     """Return the writer of a function on the numbers for which it is defined, NULL elsewhere."""
 
-    def write(call: Call) -> str:
+    def write(call: RenderedCall) -> str:
         one = call.parts[0].sql
         return f"{name}(CASE WHEN {one} {condition} THEN {one} END)"
 
     return write
 
 
-def _power(call: Call) -> str:
+def _power(call: RenderedCall) -> str:
     base, exponent = (part.clean for part in call.parts)
     return f"pow(CASE WHEN {base} <> 0 OR {exponent} >= 0 THEN {base} END, {exponent})"
 

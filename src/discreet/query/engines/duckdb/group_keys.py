@@ -30,7 +30,7 @@ KEY_MULTIPLIER = 1_000_000_007
 
 
 @dataclass(frozen=True, slots=True)
-class Domain:
+class StoredDomain:
     """A public domain in the database: an enumeration of texts, or a small table of values and their places."""
 
     name: str  # the same for the same values
@@ -38,19 +38,21 @@ class Domain:
     enumeration: bool  # which reads the places of texts off their dictionary
 
 
-def domain_of(type: Type, values: tuple[Value, ...]) -> Domain:
+def domain_of(type: Type, values: tuple[Value, ...]) -> StoredDomain:
     """Return a domain; no value stands in its table twice.
 
     Raises:
-        UnsupportedSQL: where a text is none that a statement can hold.
+        UnsupportedSQL: where a statement cannot hold a text.
     """
     name = f"{MADE}.domain_" + hashlib.sha256(repr((type, values)).encode()).hexdigest()[:16]
     listed = [constant(value, type) for value in values]
     if type is Type.TEXT and values and None not in values:
-        return Domain(name, f"CREATE TYPE {name} AS ENUM ({', '.join(listed)})", True)
+        return StoredDomain(name, f"CREATE TYPE {name} AS ENUM ({', '.join(listed)})", True)
     array = f"CAST([{', '.join(listed)}] AS {NAMES[type]}[])"
     places = f"SELECT unnest({array}) AS value, unnest(range({len(listed)})) AS code"
-    return Domain(name, f"CREATE TABLE {name} AS SELECT value, min(code) AS code FROM ({places}) GROUP BY value", False)
+    return StoredDomain(
+        name, f"CREATE TABLE {name} AS SELECT value, min(code) AS code FROM ({places}) GROUP BY value", False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +62,12 @@ class Coded:
     block: Block
     items: list[str]  # what `rows` selects for the keys
     sizes: tuple[int, ...] | None  # those of the domains, where one number stands for all keys
-    domains: tuple[Domain, ...]
+    domains: tuple[StoredDomain, ...]
 
 
 def coded(keys: tuple[Key, ...], below: Block) -> Coded:
     """Return rows within the public domains, with the place in their product where all domains are public."""
-    domains: list[Domain] = []
+    domains: list[StoredDomain] = []
     codes: list[str] = []
     for key in keys:
         if key.domain is not None:
@@ -80,7 +82,7 @@ def coded(keys: tuple[Key, ...], below: Block) -> Coded:
     return Coded(below, [f"{text} AS code"], sizes, tuple(domains))
 
 
-def _restricted(key: Key, below: Block, domains: list[Domain]) -> tuple[Block, str]:
+def _restricted(key: Key, below: Block, domains: list[StoredDomain]) -> tuple[Block, str]:
     """Return the rows whose key lies in its domain, and the key's place in it."""
     values, text = key.domain or (), native_key(key, below)
     if key.expression.type is Type.INTEGER and _consecutive(values):

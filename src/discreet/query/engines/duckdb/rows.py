@@ -12,10 +12,10 @@ from dataclasses import dataclass, field, replace
 
 from discreet.errors import PolicyError, QueryRefused, UnknownName
 from discreet.query.engines.duckdb.expressions import render
-from discreet.query.engines.duckdb.source import Stored
+from discreet.query.engines.duckdb.source import StoredTable
 from discreet.query.engines.duckdb.text import NAMES, WIDE, indented, quoted, scanned, type_of, whole_text
 from discreet.query.expression import Expression, Type
-from discreet.query.plan import Filter, JoinKind, Key, Project, PublicJoin, Rows, Scan
+from discreet.query.plan import FilterRows, JoinKind, Key, Project, PublicJoin, RowSource, Scan
 from discreet.query.policy import COLLATED, FLOATS, Policy, Unit, UnitColumn, UnitLink, unfit_in_words
 
 
@@ -24,10 +24,10 @@ class Tables:
     """What a statement knows of the tables: the policy, what is stored, and the bounded tables made so far."""
 
     policy: Policy
-    stored: Mapping[str, Stored]
-    bounded: Mapping[str, Stored]
+    stored: Mapping[str, StoredTable]
+    bounded: Mapping[str, StoredTable]
 
-    def of(self, table: str) -> Stored:
+    def of(self, table: str) -> StoredTable:
         """Return a table as it is stored, or say that it is not there."""
         if table not in self.stored:
             raise UnknownName(f"the source has no table {table!r}; check the source and the name under [tables]")
@@ -84,7 +84,7 @@ def cannot_name_units(stated: str) -> bool:
     return type_of(stated) is None or stated.strip().upper() in FLOATS
 
 
-def unfit_columns(stored: Stored) -> dict[str, str]:
+def unfit_columns(stored: StoredTable) -> dict[str, str]:
     """Return the columns of a table that cannot name a unit, with DuckDB's names of their types.
 
     A text with a collation is among them: what is equal in the column is one person, and two that differ are read here.
@@ -177,7 +177,7 @@ def _path(tables: Tables, table: str) -> list[tuple[str, Unit]]:
 
 
 def _whole_number(text: str) -> str:
-    """Return how a text that is declared as an integer is compared: as that integer; NULL where it is none."""
+    """Return how a text that is declared as an integer is compared: as that integer, or as NULL if it is no integer."""
     return f"CAST({whole_text(text, 'HUGEINT')} AS VARCHAR)"
 
 
@@ -215,11 +215,11 @@ class Block:
         return Block(f"(\n{inner}\n) AS {alias}", columns, unit, self.unit_type, size=self.size + 1)
 
 
-def block(tables: Tables, rows: Rows, wanted: frozenset[str], bounded: str | None) -> Block:
+def block(tables: Tables, rows: RowSource, wanted: frozenset[str], bounded: str | None) -> Block:
     """Return the block of rows that has the wanted columns, and reads no other than they need."""
     if isinstance(rows, Scan):
         return _scan(tables, rows.table, wanted, bounded)
-    if isinstance(rows, Filter):
+    if isinstance(rows, FilterRows):
         below = block(tables, rows.source, wanted | read_by([rows.condition]), bounded).nested()
         condition = render(rows.condition, below.columns)
         kept = {name: text for name, text in below.columns.items() if name in wanted}

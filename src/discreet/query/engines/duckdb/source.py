@@ -33,7 +33,7 @@ from discreet.errors import PolicyError
 from discreet.query.csv_files import Copy, header_of, stored_name
 from discreet.query.engines.duckdb.text import NAMES, NARROW, quoted, text, type_of
 from discreet.query.expression import Type
-from discreet.query.frames import FrameTable, columns_of_units, frame_table
+from discreet.query.frame_table import FrameTable, columns_of_units, frame_table
 from discreet.query.policy import ColumnPolicy, Policy, SourceKind, header, key_in_toml, table_files
 
 PURPOSE = "a session over a DuckDB file, Parquet, CSV or data frames"
@@ -46,7 +46,7 @@ Footers = Mapping[Path, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class StoredTable:
     """A table as DuckDB stores it: its name, and its columns with DuckDB's names of their types.
 
     The name is written with database and schema, so that no subquery of a statement can be meant by it. `ids` names,
@@ -89,7 +89,7 @@ def connect(resources: Resources) -> Any:
 
 def open_tables(
     connection: Any, policy: Policy, frames: Mapping[str, Any] | None, copies: Mapping[str, Copy] | None
-) -> tuple[dict[str, Stored], list[Path]]:
+) -> tuple[dict[str, StoredTable], list[Path]]:
     """Make the tables that the policy names readable, and name their files; tables that are absent are left out.
 
     No row is read: a database tells its columns, a Parquet file has them in its footer, a CSV file in its first line.
@@ -138,7 +138,7 @@ def lock(connection: Any, files: Iterable[Path]) -> None:
     connection.execute("SET lock_configuration = true")
 
 
-def _database(connection: Any, path: Path, wanted: list[str]) -> dict[str, Stored]:
+def _database(connection: Any, path: Path, wanted: list[str]) -> dict[str, StoredTable]:
     """Attach a database file, read-only."""
     connection.execute(f"ATTACH {text(str(path.resolve()))} AS source (READ_ONLY)")
     listed = connection.execute(
@@ -165,7 +165,7 @@ def _csv_selects(
             yield name, csv_select(copies[name], numeric=numeric, decimal=policy.source.csv.decimal)
 
 
-def _parquet(connection: Any, policy: Policy, name: str, files: list[Path]) -> Stored:
+def _parquet(connection: Any, policy: Policy, name: str, files: list[Path]) -> StoredTable:
     """Make a view over Parquet files."""
     footers = {
         file: _described(connection, f"read_parquet({text(str(file))}, hive_partitioning = false)").columns
@@ -176,19 +176,19 @@ def _parquet(connection: Any, policy: Policy, name: str, files: list[Path]) -> S
     return _viewed(connection, name, parquet_select(name, footers, public=public, columns=columns, units=units))
 
 
-def _viewed(connection: Any, name: str, select: str) -> Stored:
+def _viewed(connection: Any, name: str, select: str) -> StoredTable:
     view = f"memory.main.{quoted(name)}"
     connection.execute(f"CREATE OR REPLACE VIEW {view} AS {select}")
     return _described(connection, view)
 
 
-def _frame(connection: Any, policy: Policy, name: str, frame: Any) -> Stored:
+def _frame(connection: Any, policy: Policy, name: str, frame: Any) -> StoredTable:
     """Register a data frame, as Arrow, with the types that the policy declares and those of kinds of columns."""
     known = frame if isinstance(frame, FrameTable) else _typed_frame(policy, name, frame)
     connection.register(name, known.table)
     stored = _described(connection, f"temp.main.{quoted(name)}")
     hidden = set(known.ids.values())
-    return Stored(stored.name, {one: kind for one, kind in stored.columns.items() if one not in hidden}, known.ids)
+    return StoredTable(stored.name, {one: kind for one, kind in stored.columns.items() if one not in hidden}, known.ids)
 
 
 def _typed_frame(policy: Policy, name: str, frame: Any) -> FrameTable:
@@ -202,13 +202,13 @@ def _declared_columns(policy: Policy, table: str) -> Mapping[str, ColumnPolicy]:
     return (policy.tables.get(table) or policy.public[table]).columns
 
 
-def _described(connection: Any, name: str) -> Stored:
+def _described(connection: Any, name: str) -> StoredTable:
     """Return a table with the columns that DuckDB binds for it; no row is read."""
     described = connection.execute(f"DESCRIBE SELECT * FROM {name}").fetchall()
-    return Stored(name, {row[0]: row[1] for row in described})
+    return StoredTable(name, {row[0]: row[1] for row in described})
 
 
-def _collated(connection: Any, stored: Stored) -> Stored:
+def _collated(connection: Any, stored: StoredTable) -> StoredTable:
     """Return a table of a database, or a view, with the collations of its texts; no row is read.
 
     DuckDB leaves them out wherever it lists columns and types. It writes them into the statement that would make a

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from discreet.errors import ParameterError
 from discreet.query.engines.duckdb import group_keys as choice
 from discreet.query.engines.duckdb.expressions import render
-from discreet.query.engines.duckdb.group_keys import Coded, Domain, coded
+from discreet.query.engines.duckdb.group_keys import Coded, StoredDomain, coded
 from discreet.query.engines.duckdb.rows import Block, Tables, block, native_keys, read_by
 from discreet.query.engines.duckdb.text import indented, position
 from discreet.query.expression import Expression, Type
@@ -25,9 +25,9 @@ from discreet.query.plan import (
     Key,
     NormWeights,
     Present,
-    Request,
     RowWeights,
     Steps,
+    SumRequest,
     Units,
 )
 
@@ -37,7 +37,7 @@ _LISTED_GROUPS = 64  # the list of the smallest takes memory for as many, in eve
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ComputedSum:
     """A sum that DuckDB computes: `value` of a row in terms of the columns of `rows`, None for 1; times `factor`."""
 
     factor: int
@@ -45,11 +45,11 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Statement:
+class SumStatement:
     """A SELECT, the tables of public keys it joins, and how to read its columns: keys first, then parts of cells."""
 
     text: str
-    domains: tuple[Domain, ...]
+    domains: tuple[StoredDomain, ...]
     keys: tuple[Key, ...]
     code: tuple[int, ...] | None  # the sizes of the domains, where one number stands for all keys
     cells: tuple[tuple[int, ...], ...]  # the factors of the parts of each cell
@@ -63,7 +63,7 @@ class _Source:
     keys: list[str]
     unit: Type | None
     sizes: tuple[int, ...] | None
-    domains: tuple[Domain, ...]
+    domains: tuple[StoredDomain, ...]
     key_types: list[Type]
     scans: bool  # whether rows are cheap to read again
 
@@ -76,7 +76,7 @@ class _Bounded:
     tables: str
 
 
-def statement(tables: Tables, request: Request, salt: int) -> Statement:
+def statement(tables: Tables, request: SumRequest, salt: int) -> SumStatement:
     """Return the statement of a request."""
     below = _checked_block(tables, request, _read(request.cells))
     items, cells = _cell_columns(request.cells, below)
@@ -102,10 +102,10 @@ def statement(tables: Tables, request: Request, salt: int) -> Statement:
     sums = [f"{text} AS c_{index}" for index, text in enumerate(sums, 1)]
     factors = tuple(tuple(part.factor for part in parts) for parts in cells)
     text = _final(bounded, source.keys, sums, source.keys)
-    return Statement(text, source.domains, request.keys, source.sizes, factors)
+    return SumStatement(text, source.domains, request.keys, source.sizes, factors)
 
 
-def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) -> Statement:
+def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) -> SumStatement:
     """Return the statement of a histogram: keys, position (NULL for rows without a value), weight."""
     below = _checked_block(tables, request, [request.argument])
     text = position(render(request.argument, below.columns), request.scale, request.argument.type)
@@ -119,7 +119,7 @@ def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) ->
         bounded = replace(bounded, tables="rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
     weight = "count(*)" if isinstance(form, EachRow) else "sum(weight)"
     final = _final(bounded, keys, ["x_1", f"CAST({weight} AS BIGINT) AS weight"], [*keys, "x_1"])
-    return Statement(final, source.domains, request.keys, source.sizes, ((1,),))
+    return SumStatement(final, source.domains, request.keys, source.sizes, ((1,),))
 
 
 def _bounded(source: _Source, form: object, pair_sums: list[str], salt: int) -> _Bounded:
@@ -135,9 +135,9 @@ def _bounded(source: _Source, form: object, pair_sums: list[str], salt: int) -> 
     raise TypeError(f"no rule for {type(form).__name__}")
 
 
-def _checked_block(tables: Tables, request: Request | HistogramRequest, read: Sequence[Expression]) -> Block:
+def _checked_block(tables: Tables, request: SumRequest | HistogramRequest, read: Sequence[Expression]) -> Block:
     """Return the rows of a request, if its form bounds them."""
-    form, cells = request.form, request.cells if isinstance(request, Request) else ()
+    form, cells = request.form, request.cells if isinstance(request, SumRequest) else ()
     wanted = read_by([*[key.expression for key in request.keys], *read])
     below = block(tables, request.source, wanted, request.bounded).nested()
     if isinstance(form, EachRow) == (below.unit is not None):
@@ -157,42 +157,42 @@ def _read(cells: Sequence[Cell]) -> list[Expression]:
     return [cell.argument for cell in cells if isinstance(cell, Present | Steps)]
 
 
-def _cell_columns(cells: Sequence[Cell], below: Block) -> tuple[list[str], list[list[Part]]]:
+def _cell_columns(cells: Sequence[Cell], below: Block) -> tuple[list[str], list[list[ComputedSum]]]:
     """Return the columns x_1, x_2, ... that cells need of a row, and every cell as sums of values made from them."""
     names: dict[str, str] = {}
-    parts: list[list[Part]] = []
+    parts: list[list[ComputedSum]] = []
     for cell in cells:
         if isinstance(cell, Present):
             text = f"CASE WHEN {render(cell.argument, below.columns)} IS NULL THEN 0 ELSE 1 END"
-            parts.append([Part(1, names.setdefault(text, f"x_{len(names) + 1}"))])
+            parts.append([ComputedSum(1, names.setdefault(text, f"x_{len(names) + 1}"))])
         elif isinstance(cell, Steps):
             text = position(render(cell.argument, below.columns), cell.scale, cell.argument.type)
             text = f"{text} + {cell.offset}" if cell.offset > 0 else f"{text} - {-cell.offset}" if cell.offset else text
             parts.append(_powers(cell, names.setdefault(text, f"x_{len(names) + 1}")))
         else:
-            parts.append([Part(1, None)])
+            parts.append([ComputedSum(1, None)])
     return [f"{text} AS {name}" for text, name in names.items()], parts
 
 
-def _powers(cell: Steps, name: str) -> list[Part]:
+def _powers(cell: Steps, name: str) -> list[ComputedSum]:
     """Return a value or its square in parts of less than 42 bits each: (2^h a + b)^2 = 2^2h a^2 + 2^(h+1) a b + b^2."""
     bits = max(abs(cell.offset), abs(cell.offset + cell.scale.steps)).bit_length()
     if bits > _VALUE_BITS or cell.power not in (1, 2):
         raise ParameterError("a value in steps of its grid must be less than 2^42, and its power 1 or 2")
     if cell.power == 1:
-        return [Part(1, name)]
+        return [ComputedSum(1, name)]
     if 2 * bits <= _VALUE_BITS:
-        return [Part(1, f"({name} * {name})")]
+        return [ComputedSum(1, f"({name} * {name})")]
     half = (bits + 1) // 2
     high, low = f"(abs({name}) >> {half})", f"(abs({name}) & {(1 << half) - 1})"
     return [
-        Part(1 << 2 * half, f"({high} * {high})"),
-        Part(1 << half + 1, f"({high} * {low})"),
-        Part(1, f"({low} * {low})"),
+        ComputedSum(1 << 2 * half, f"({high} * {high})"),
+        ComputedSum(1 << half + 1, f"({high} * {low})"),
+        ComputedSum(1, f"({low} * {low})"),
     ]
 
 
-def _source(request: Request | HistogramRequest, below: Block, items: list[str]) -> _Source:
+def _source(request: SumRequest | HistogramRequest, below: Block, items: list[str]) -> _Source:
     """Return rows with their keys; where groups of a unit matter, rows outside public domains are left out first."""
     unit = [] if below.unit is None else [f"{below.unit} AS unit"]
     if isinstance(request.form, Groups | NormWeights):
@@ -215,7 +215,7 @@ def _row_weights(source: _Source, form: RowWeights) -> _Bounded:
     return _Bounded([("rows", source.rows), ("over_bound", over)], _weighted("rows", "over_bound"))
 
 
-def _row_weights_less(source: _Source, form: RowWeights, parts: Sequence[Part]) -> _Bounded:
+def _row_weights_less(source: _Source, form: RowWeights, parts: Sequence[ComputedSum]) -> _Bounded:
     """Give the same weights as `_row_weights`: 2^20 to all rows, less what units over the bound have too much.
 
     Cost. One more pass over the rows, but only rows of units over the bound are joined with their weights.
@@ -308,7 +308,7 @@ def _name(item: str) -> str:
     return item.rpartition(" AS ")[2]
 
 
-def _sum(part: Part, weight: str) -> str:
+def _sum(part: ComputedSum, weight: str) -> str:
     """Return the sum of a part over rows, each with a weight if there is one."""
     if part.value is None:
         return f"sum({weight})" if weight else "count(*)"

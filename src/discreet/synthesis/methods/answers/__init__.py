@@ -1,3 +1,3 @@
 """Noisy answers to the workload itself, made consistent afterwards."""
 
-from discreet.synthesis.methods.answers.noisy import Given, NoisyAnswers
+from discreet.synthesis.methods.answers.noisy import AnswerSource, NoisyAnswers

@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease, deviation_of, noise_for
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease, deviation_of, noise_for
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,
@@ -32,7 +33,7 @@ from discreet.synthesis.workloads import PADDING, Marginals, Workload
 _MOST_WORK = 1 << 26
 
 
-class Given(enum.Enum):
+class AnswerSource(enum.Enum):
     """Which answers are given: the noisy ones cut off at 0 and 1, or those of the table that fits them."""
 
     NOISY = "noisy, cut off at 0 and 1"
@@ -46,12 +47,12 @@ class NoisyAnswers(Synthesizer):
     Equal queries are measured once, and so are a query and its negation where the number of records is public or
     measured along. Of the two ways under add/remove, counts, or 2c - N with N, the one with less noise is taken. A
     table is fitted to the noisy answers: weights of all cells where the domain is small, else of few records, found by
-    best responses. Fitted over all cells it is no worse than the noise, for certain (`Fitted`) where `size` is the
+    best responses. Fitted over all cells it is no worse than the noise, for certain (`Fitted`) where `people` is the
     number of records, and the answers are its own. Else they are the noisy ones cut off at 0 and 1, unless `given` asks
     for the table's: where there are many more queries than records in the table these are usually far better, but there
     is no theorem.
 
-    Privacy. Keeps the guarantee of the purse.
+    Privacy. Keeps the guarantee of the allowance.
         Proof: one `NoisyVector`, with the distances of `Measurement`; all else is computed from what it released.
     Accuracy. Before anything is made consistent each answer is unbiased, and its noise has the standard deviation
         `deviation`. For a workload of m queries with nothing known about them, rho-zCDP and add/remove, the variance of
@@ -64,15 +65,15 @@ class NoisyAnswers(Synthesizer):
     >>> from discreet import Relation
     >>> from discreet.synthesis import Domain, Neighbors, marginals
     >>> pairs = marginals(Domain.of(sex=["f", "m"], rooms=range(1, 5)), ways=1)
-    >>> method = NoisyAnswers.of(pairs, Neighbors(Relation.ADD_REMOVE, size=10_000), rho=0.01)
+    >>> method = NoisyAnswers.of(pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01)
     >>> method.measurement.squared, round(method.deviation, 2)       # each of the two histograms moves by one
     (2, 10.0)
     """
 
     name: ClassVar[str] = "answers"
     workload: Workload
-    purse: Purse
-    given: Given
+    allowance: Allowance
+    given: AnswerSource
 
     @classmethod
     def of(
@@ -83,22 +84,22 @@ class NoisyAnswers(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        given: Given | None = None,
+        given: AnswerSource | None = None,
     ) -> NoisyAnswers:
         """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated.
 
         Unless stated, the answers `given` are the table's where it is over all cells, else the noisy ones.
         """
-        if given is not None and not isinstance(given, Given):
-            raise ParameterError("given is Given.NOISY or Given.TABLE", parameter="given")
+        if given is not None and not isinstance(given, AnswerSource):
+            raise ParameterError("given must be AnswerSource.NOISY or AnswerSource.TABLE", parameter="given")
         whole = fits_whole(workload.domain, len(workload))
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload, purse, given or (Given.TABLE if whole else Given.NOISY))
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload, allowance, given or (AnswerSource.TABLE if whole else AnswerSource.NOISY))
 
     @cached_property
     def measurement(self) -> Measurement:
         """What gets noise; public."""
-        neighbors = self.purse.neighbors
+        neighbors = self.allowance.neighbors
         rows, known = neighbors.rows, neighbors.same_count
         tied = ties(self.workload, negations=known)
         families = overlap(self.workload, tied.measured)
@@ -108,14 +109,16 @@ class NoisyAnswers(Synthesizer):
         added = max(families.added, 1)
         direct = Measurement(tied, None, rows * added, rows**2 * added)
         signed = ties(self.workload, negations=True)
-        factor = _best_factor(len(signed.measured), pure=self.purse.pure)
+        factor = _best_factor(len(signed.measured), pure=self.allowance.pure)
         queries = len(signed.measured)
         centered = Measurement(signed, factor, rows * (queries + factor), rows**2 * (queries + factor**2))
         return min((direct, centered), key=self._deviation_with)
 
     def _noise(self, measurement: Measurement) -> NoisyVector:
         """Return the noise that the whole price buys."""
-        return noise_for(self.purse, self.purse.amount, shift=measurement.shift, squared=measurement.squared)
+        return noise_for(
+            self.allowance, self.allowance.amount, sensitivity=measurement.shift, squared=measurement.squared
+        )
 
     def _deviation_with(self, measurement: Measurement) -> float:
         """Return the standard deviation of a count when that is measured."""
@@ -134,7 +137,7 @@ class NoisyAnswers(Synthesizer):
             "queries": len(self.workload),
             "measured": len(measurement.ties.measured),
             "form": "counts" if measurement.factor is None else "2c - N, with N",
-            "noise": "Laplace" if self.purse.pure else "Gaussian",
+            "noise": "Laplace" if self.allowance.pure else "Gaussian",
             "L1 distance of neighbors": measurement.shift,
             "square of their L2 distance": measurement.squared,
             "deviation of a count": self.deviation,
@@ -143,22 +146,22 @@ class NoisyAnswers(Synthesizer):
 
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Count, add noise, make consistent."""
-        measurement, known = self.measurement, self.purse.neighbors.stated_count
+        measurement, known = self.measurement, self.allowance.neighbors.stated_count
         counts = self.workload.counts(records)[measurement.ties.measured]
         released = np.asarray(self._noise(measurement)(measurement.steps(counts, len(records))), dtype=np.float64)
         every, total = measurement.counts(released, known)
-        size = self.purse.neighbors.size
-        noisy = every / size
+        people = self.allowance.neighbors.people
+        noisy = every / people
         table, answers, evidence = self._consistent(noisy, progress)
         if total is not None:
             evidence["number of records"] = total
-        deviations = np.full(len(self.workload), self.deviation / size) if self._as_near else None
+        deviations = np.full(len(self.workload), self.deviation / people) if self._as_near else None
         return self._made(table, answers, {**evidence, "noisy answers": noisy}, deviations)
 
     @property
     def _as_near(self) -> bool:
         """Whether the answers are, in L2, no farther from the truth than their noise."""
-        return self.given is Given.NOISY or fits_whole(self.workload.domain, len(self.workload))
+        return self.given is AnswerSource.NOISY or fits_whole(self.workload.domain, len(self.workload))
 
     def _consistent(
         self, noisy: NDArray[np.float64], progress: Progress
@@ -175,7 +178,7 @@ class NoisyAnswers(Synthesizer):
             steps, made = record_count(len(queries)), "weights of records found by best responses"
             table, fit = fitted_records(self.workload, queries, noisy[queries], lambda done: progress(done, steps))
         held = fit.answers[tied.place]
-        answers = noisy if self.given is Given.NOISY else np.where(tied.turned, 1 - held, held)
+        answers = noisy if self.given is AnswerSource.NOISY else np.where(tied.turned, 1 - held, held)
         certificate = {
             "gap of the fit": fit.gap,
             "square of the fit's move": fit.moved,

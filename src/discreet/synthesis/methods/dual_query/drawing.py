@@ -27,8 +27,9 @@ class Drawing(Mechanism):
     """Draw queries and signs of one round, independently, with probability proportional to exp(sign * L).
 
     In round t, with the public sums S of a query over the t - 1 records made so far, with its count c among the N
-    private records and with n the public size, L = eta ((t - 1) ((2 c - N) / (2 n) + 1/2) - S). Where N = n this is the
-    paper's eta ((t - 1) c / n - S); N itself never divides, for it may be private. The input is (counts, N).
+    private records and with n the public number of people, L = eta ((t - 1) ((2 c - N) / (2 n) + 1/2) - S). Where N = n
+    this is the paper's eta ((t - 1) c / n - S); N itself never divides, for it may be private. The input is (counts,
+    N).
 
     Privacy. The losses of one draw lie in an interval of length r = eta (t - 1) swing / n, so it is r-DP and
         (r^2 / 8)-zCDP; the draws are independent, and all of them together are (draws * r)-DP.
@@ -40,7 +41,7 @@ class Drawing(Mechanism):
     Cost. One exponential a query, and two words a draw.
     Reference. Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014.
 
-    >>> drawing = Drawing(eta=1, turn=3, sums=[2, 0], draws=4, neighbors=Neighbors(Relation.CHANGE_ONE, size=100))
+    >>> drawing = Drawing(eta=1, turn=3, sums=[2, 0], draws=4, neighbors=Neighbors(Relation.CHANGE_ONE, people=100))
     >>> drawing.guarantee
     PureDP(epsilon=0.16, relation=Relation.CHANGE_ONE)
     >>> queries, signs = drawing(([50, 50], 100))
@@ -52,7 +53,7 @@ class Drawing(Mechanism):
         self.eta = positive_rational(eta, name="eta")
         self.turn, self.draws = whole(turn, name="turn"), whole(draws, name="draws")
         if not isinstance(neighbors, Neighbors):
-            raise ParameterError("neighbors say who is protected: Neighbors(relation, size)", parameter="neighbors")
+            raise ParameterError("neighbors say who is protected: Neighbors(relation, people)", parameter="neighbors")
         self.protected = neighbors
         self.relation = neighbors.relation
         public = _integers(sums)
@@ -80,12 +81,12 @@ class Drawing(Mechanism):
     def scores(self, value: Counted) -> NDArray[Any]:
         """Return L in units of `rate` for an input (counts, N), as exact integers."""
         counts, records = _counted(value, len(self.sums))
-        return integer_scores(counts, records, turn=self.turn, sums=self.sums, size=self.protected.size)
+        return integer_scores(counts, records, turn=self.turn, sums=self.sums, people=self.protected.people)
 
     @property
     def rate(self) -> Fraction:
         """What an integer score is multiplied by."""
-        return self.eta / (2 * self.protected.size)
+        return self.eta / (2 * self.protected.people)
 
     def law(self, value: Counted) -> Product:
         """Return the law of the positions: the queries with a plus, then the queries with a minus."""
@@ -130,27 +131,27 @@ class Drawing(Mechanism):
         )
 
 
-def integer_scores(counts: Integers, records: int, *, turn: int, sums: Integers, size: int) -> NDArray[Any]:
+def integer_scores(counts: Integers, records: int, *, turn: int, sums: Integers, people: int) -> NDArray[Any]:
     """Return (t - 1) (2 c - N + n) - 2 n S for every query: L of `Drawing` in units of eta / (2 n), exactly.
 
     With 0 <= c <= N and 0 <= S < t, no term or partial sum is larger than 4 t (N + n). Where int64 might not hold that,
     Python's integers do: a wrapped score would be another law, whose losses nobody has bounded.
     """
-    if 4 * turn * (records + size) >= _LARGEST:
+    if 4 * turn * (records + people) >= _LARGEST:
         counts, sums = counts.astype(object), sums.astype(object)
-    return np.asarray((turn - 1) * (2 * counts - (records - size)) - 2 * size * sums)
+    return np.asarray((turn - 1) * (2 * counts - (records - people)) - 2 * people * sums)
 
 
 def _counted(value: Any, queries: int) -> tuple[Integers, int]:
     """Return counts and the number of records; refuse anything else without showing it."""
     if not isinstance(value, tuple) or len(value) != 2:
-        raise InputError("the input is a pair: the counts of all queries, and the number of records")
+        raise InputError("the input must be a pair: the counts of all queries, and the number of records")
     counts, records = _integers(value[0]), value[1]
     whole_records = isinstance(records, int | np.integer) and not isinstance(records, bool)
     if counts is None or counts.size != queries or not whole_records:
-        raise InputError("the input is a pair: one whole count for each query, and the whole number of records")
+        raise InputError("the input must be a pair: one whole count for each query, and the whole number of records")
     if records < 0 or np.any(counts < 0) or np.any(counts > records):
-        raise InputError("counts lie between 0 and the number of records")
+        raise InputError("counts must lie between 0 and the number of records")
     return counts, int(records)
 
 

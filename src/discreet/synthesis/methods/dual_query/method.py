@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress, silent
 from discreet.errors import ConflictingParameters, LedgerMismatch, MissingParameter, ParameterError
 from discreet.laws import SignedDraws
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease, silent
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
 from discreet.synthesis.methods.dual_query.drawing import integer_scores
 from discreet.synthesis.methods.dual_query.price import Accounting, DualQueryPrice, afford, affords, parameters
@@ -62,12 +63,12 @@ class DualQuery(Synthesizer):
     Privacy. The draws of all rounds together keep the guarantee of `DualQueryPrice`, and all else is computed from
         them.
         Proof: round t draws independently with chance proportional to exp(sign L(q)), L(q) = eta ((t - 1) ((2c -
-        N)/(2n) + 1/2) - S(q)), n the public size, c the count of q, N the number of records, S(q) how many of the t - 1
-        records played satisfy q. Given the earlier draws S is fixed, and one unit moves 2c - N by at most swing (see
-        `Neighbors`), so every L moves by at most eta (t - 1) swing/(2n), up or down: the losses of two outcomes differ
-        by at most eta (t - 1) swing/n, which is the range that `DualQueryPrice` adds up. The draws are exact
-        (`SignedDraws`); scores are exact integers times eta/(2n), of any size. A plan whose draws cost more than its
-        price cannot be made; how many draws there are, and when, follows from the plan alone, whatever the records.
+        N)/(2n) + 1/2) - S(q)), n the public number of people, c the count of q, N the number of records, S(q) how many
+        of the t - 1 records played satisfy q. Given the earlier draws S is fixed, and one unit moves 2c - N by at most
+        swing (see `Neighbors`), so every L moves by at most eta (t - 1) swing/(2n), up or down: the losses of two
+        outcomes differ by at most eta (t - 1) swing/n, which is the range that `DualQueryPrice` adds up. The draws are
+        exact (`SignedDraws`); scores are exact integers times eta/(2n), of any size. A plan whose draws cost more than
+        its price cannot be made; how many draws there are, and when, follows from the plan alone, whatever the records.
     Accuracy. With `EQUAL` weights, `error` bounds all errors at once, by the theorem of `dual_query_error`; with
         `LIKELY` ones they are measured.
     Cost. A round reads every query once; memory is proportional to the workload, never to the domain.
@@ -76,7 +77,7 @@ class DualQuery(Synthesizer):
 
     name: ClassVar[str] = "dual query"
     workload: Workload
-    purse: Purse
+    allowance: Allowance
     eta: Fraction
     draws: tuple[int, ...]
     accounting: Accounting = Accounting.ZCDP
@@ -90,11 +91,11 @@ class DualQuery(Synthesizer):
         if self.certify != 0:
             whole(self.certify, name="certify")
         if not isinstance(self.oracle, Responder) or not isinstance(self.weights, Weights):
-            raise ParameterError("oracle is a member of Responder, weights is one of Weights", parameter="weights")
+            raise ParameterError("oracle must be a Responder, and weights must be Weights", parameter="weights")
         if len(self.draws) < 2:
-            raise ParameterError("rounds is at least 2: the first one costs nothing and tells nothing")
+            raise ParameterError("rounds must be at least 2: the first one costs nothing and tells nothing")
         self.workload.literals.check(self.workload.domain)  # cells too many to list are refused before they are paid
-        if not affords(self.purse, self.price):
+        if not affords(self.allowance, self.price):
             raise ParameterError("these draws cost more than the price allows: use DualQuery.of", parameter="draws")
 
     @classmethod
@@ -117,7 +118,7 @@ class DualQuery(Synthesizer):
 
         Args:
             workload: the queries.
-            neighbors: who is protected, with the public size.
+            neighbors: who is protected, with the public number of people.
             epsilon: the price; alone it is pure, with `delta` approximate.
             delta: goes with `epsilon`.
             rho: the price as zCDP, instead.
@@ -126,36 +127,37 @@ class DualQuery(Synthesizer):
             rounds: how often to play.
             oracle: who answers the draws.
             weights: how the records count.
-            certify: in so many rounds a linear program bounds how much better a record could be; eight, or fewer.
+            certify: the number of rounds, at most eight, in which a linear program bounds how much better a record
+            could be.
         """
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        way = accounting or (Accounting.PURE if purse.pure else Accounting.ZCDP)
-        if purse.pure != (way is Accounting.PURE):
-            wrong = ConflictingParameters if purse.pure else MissingParameter
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        way = accounting or (Accounting.PURE if allowance.pure else Accounting.ZCDP)
+        if allowance.pure != (way is Accounting.PURE):
+            wrong = ConflictingParameters if allowance.pure else MissingParameter
             raise wrong("the pure accounting needs epsilon= alone, the others delta= or rho=", parameter="delta")
         if rho is not None and way is not Accounting.ZCDP:
             raise ConflictingParameters("rho= is counted by the concentrated accounting", parameter="accounting")
         rate = None if eta is None else positive_rational(eta, name="eta")
         length = None if rounds is None else whole(rounds, name="rounds")
         if length is not None and length < 2:
-            raise ParameterError("rounds is at least 2: the first one costs nothing and tells nothing")
+            raise ParameterError("rounds must be at least 2: the first one costs nothing and tells nothing")
         fast = Accounting.ZCDP if way is Accounting.CERTIFIED else way
-        found = parameters(len(workload), afford(purse, fast), eta=rate, rounds=length)
-        draws = afford(purse, way)(found.eta, found.rounds) if way is not fast else found.draws
+        found = parameters(len(workload), afford(allowance, fast), eta=rate, rounds=length)
+        draws = afford(allowance, way)(found.eta, found.rounds) if way is not fast else found.draws
         return cls(
-            workload=workload, purse=purse, eta=found.eta, draws=(draws,) * found.rounds, accounting=way, oracle=oracle,
-            weights=weights, certify=_certified_rounds(draws) if certify is None else certify,
+            workload=workload, allowance=allowance, eta=found.eta, draws=(draws,) * found.rounds, accounting=way,
+            oracle=oracle, weights=weights, certify=_certified_rounds(draws) if certify is None else certify,
         )  # fmt: skip
 
     @property
     def price(self) -> DualQueryPrice:
         """What the draws cost, by the chosen accounting."""
-        return DualQueryPrice(self.eta, len(self.draws), self.draws, self.purse.neighbors, self.accounting)
+        return DualQueryPrice(self.eta, len(self.draws), self.draws, self.allowance.neighbors, self.accounting)
 
     @property
     def rate(self) -> Fraction:
         """What the integer scores are multiplied by: eta/(2n)."""
-        return self.eta / (2 * self.purse.neighbors.size)
+        return self.eta / (2 * self.allowance.neighbors.people)
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -172,7 +174,7 @@ class DualQuery(Synthesizer):
 
         The result says when the theorem is vacuous, which it is unless rounds and draws are many. `gap` is the share of
         a round's draws by which its record falls short of the best one, on average; `Responder.EXACT` has none. The
-        table is taken to have the public size.
+        table is taken to have the public number of records.
         """
         bound = bound_for(self.workload, self.eta, len(self.draws), self.draws, gap, confidence)
         return TheoremError(bound, float(confidence), self.weights is Weights.EQUAL, float(gap))
@@ -188,7 +190,7 @@ class DualQuery(Synthesizer):
         guarantee = self.guarantee
         numbers = [str(Fraction(getattr(guarantee, name, 0))) for name in ("epsilon", "delta", "rho")]
         return {
-            "method": self.name, "workload": self.workload.digest, "neighbors": repr(self.purse.neighbors),
+            "method": self.name, "workload": self.workload.digest, "neighbors": repr(self.allowance.neighbors),
             "guarantee": [type(guarantee).__name__, *numbers],
             **{name: str(value) for name, value in self.plan.items()},
         }  # fmt: skip
@@ -240,7 +242,7 @@ class DualQuery(Synthesizer):
             shares[:played] = _PLAYED_SHARE / played
             weights = most_likely(Evidence.of(self.workload, support, rounds, float(self.eta)), shares)
         evidence = {"transcript": tuple(rounds), "gaps": tuple(game.gaps)}
-        return self._made(SyntheticTable(support, weights), self.workload.shares(support, weights), evidence)
+        return self._made(SyntheticTable(support, weights), self.workload.frequencies(support, weights), evidence)
 
 
 @dataclass(slots=True)
@@ -261,8 +263,8 @@ class _Game:
 
     def scores(self, turn: int) -> NDArray[Any]:
         """Return 2n/eta times L of every query: private."""
-        size = self.rules.purse.neighbors.size
-        return integer_scores(self._counts, len(self.records), turn=turn, sums=self._satisfied, size=size)
+        people = self.rules.allowance.neighbors.people
+        return integer_scores(self._counts, len(self.records), turn=turn, sums=self._satisfied, people=people)
 
     def draw(self, turn: int) -> Round:
         """Draw the queries of a round; the only step that uses private counts."""

@@ -17,7 +17,7 @@ from discreet.laws.number import Number, positive_rational, round_up
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, bounded_range_loss, compose
 from discreet.privacy.numbers import nonnegative, number, positive_price, upward, whole, written_up
 from discreet.randomness.rigor import Ball
-from discreet.synthesis.base import Neighbors, Purse
+from discreet.synthesis.base import Allowance, Neighbors
 
 _MOST_DRAWS = 1 << 50
 DRAWS_PER_ROUND = 2  # draws of a round for each round that there is
@@ -40,8 +40,8 @@ class Accounting(Enum):
 class DualQueryPrice:
     """A run of `rounds` rounds at learning rate `eta`: `draws` in each round, or a list with one number for each.
 
-    The losses of one draw of round t lie in an interval of length e_t = eta (t - 1) swing / size (`Drawing`), swing and
-    size being those of the neighbors. So round 1 costs nothing, and there are k = s_2 + ... + s_T draws that do.
+    The losses of one draw of round t lie in an interval of length e_t = eta (t - 1) swing / people (`Drawing`), swing
+    and people being those of the neighbors. So round 1 costs nothing, and there are k = s_2 + ... + s_T draws that do.
 
     Privacy. For every adaptive choice of the records between the rounds, all draws together are
         (a) (sum s_t e_t)-DP;
@@ -62,7 +62,7 @@ class DualQueryPrice:
         advanced composition; Cesar, Rogers 2021 for (d); Dong, Durfee, Rogers 2020 for (e).
 
     >>> from discreet.privacy import Relation
-    >>> adult = Neighbors(Relation.CHANGE_ONE, size=30162)
+    >>> adult = Neighbors(Relation.CHANGE_ONE, people=30162)
     >>> DualQueryPrice(eta=0.8, rounds=40, draws=1000, neighbors=adult).epsilon(1e-3)
     0.29297651645...
     >>> most_draws(eta=0.8, rounds=40, neighbors=adult, epsilon=1, delta=1e-6)
@@ -79,12 +79,12 @@ class DualQueryPrice:
         object.__setattr__(self, "eta", positive_rational(self.eta, name="eta"))
         whole(self.rounds, name="rounds")
         if not isinstance(self.neighbors, Neighbors):
-            raise ParameterError("neighbors say who is protected: Neighbors(relation, size)", parameter="neighbors")
+            raise ParameterError("neighbors say who is protected: Neighbors(relation, people)", parameter="neighbors")
         if not isinstance(self.accounting, Accounting):
-            raise ParameterError("accounting is a member of Accounting", parameter="accounting")
+            raise ParameterError("accounting must be an Accounting", parameter="accounting")
         if isinstance(self.draws, Sequence):
             if len(self.draws) != self.rounds:
-                raise ParameterError("draws is one number for all rounds, or one for each", parameter="draws")
+                raise ParameterError("draws must be one number for all rounds, or one for each", parameter="draws")
             object.__setattr__(self, "draws", tuple(whole(count, name="draws") for count in self.draws))
         else:
             whole(self.draws, name="draws")
@@ -217,7 +217,7 @@ def _chance(delta: Number | None) -> Fraction:
         raise MissingParameter("this accounting is at a delta: give delta=", parameter="delta")
     exact = positive_price(delta, name="delta")
     if exact >= 1:
-        raise ParameterError("delta is a probability below 1", parameter="delta")
+        raise ParameterError("delta must be a probability below 1", parameter="delta")
     return exact
 
 
@@ -242,7 +242,7 @@ def learning_rate(queries: int, rounds: int) -> Fraction:
 def parameters(
     queries: int, afford: Callable[[Fraction, int], int], *, eta: Fraction | None = None, rounds: int | None = None
 ) -> Parameters:
-    """Return the parameters for a workload of so many queries, given the draws that a price affords.
+    """Return the parameters for a workload of `queries` queries, given the draws that a price affords.
 
     `afford(eta, rounds)` is the most draws a round at that rate and length: the price, the accounting and the public
     size enter through it alone. What is given is kept.
@@ -270,33 +270,38 @@ def parameters(
     return Parameters(rate, rounds, draws)
 
 
-def afford(purse: Purse, way: Accounting) -> Callable[[Fraction, int], int]:
-    """Return the most draws a round that a purse affords, as a function of the learning rate and the rounds."""
-    guarantee = purse.guarantee
+def afford(allowance: Allowance, way: Accounting) -> Callable[[Fraction, int], int]:
+    """Return the most draws a round that an allowance affords, as a function of the learning rate and the rounds."""
+    guarantee = allowance.guarantee
 
     def most(eta: Fraction, rounds: int) -> int:
         if way is Accounting.ZCDP:
-            return int(purse.amount / DualQueryPrice(eta, rounds, 1, purse.neighbors).rho)
-        level, delta = (guarantee.epsilon, guarantee.delta) if isinstance(guarantee, ApproxDP) else (purse.amount, None)
-        return most_draws(eta=eta, rounds=rounds, neighbors=purse.neighbors, epsilon=level, delta=delta, accounting=way)
+            return int(allowance.amount / DualQueryPrice(eta, rounds, 1, allowance.neighbors).rho)
+        level, delta = (
+            (guarantee.epsilon, guarantee.delta) if isinstance(guarantee, ApproxDP) else (allowance.amount, None)
+        )
+        return most_draws(
+            eta=eta, rounds=rounds, neighbors=allowance.neighbors, epsilon=level, delta=delta, accounting=way
+        )
 
     return most
 
 
-def affords(purse: Purse, price: DualQueryPrice) -> bool:
-    """Say whether the guarantee of a purse covers the draws by the accounting of their price.
+def affords(allowance: Allowance, price: DualQueryPrice) -> bool:
+    """Say whether the guarantee of an allowance covers the draws by the accounting of their price.
 
-    Privacy. Where it says yes, the draws keep the guarantee of the purse.
+    Privacy. Where it says yes, the draws keep the guarantee of the allowance.
         Proof: by `DualQueryPrice` the draws are pure_epsilon-DP and rho-zCDP, and what `fits` says is (epsilon, delta)-
-        DP. The amount of a purse implies its guarantee (`Purse`), as epsilon where it is pure and as rho otherwise.
+        DP. The amount of an allowance implies its guarantee (`Allowance`), as epsilon where it is pure and as rho
+        otherwise.
     """
-    if price.neighbors != purse.neighbors:
+    if price.neighbors != allowance.neighbors:
         return False
-    match price.accounting, purse.guarantee:
+    match price.accounting, allowance.guarantee:
         case Accounting.PURE, PureDP():
-            return price.pure_epsilon <= purse.amount
+            return price.pure_epsilon <= allowance.amount
         case Accounting.ZCDP, ZCDP() | ApproxDP():
-            return price.rho <= purse.amount
+            return price.rho <= allowance.amount
         case Accounting.PAPER | Accounting.REFERENCE | Accounting.CERTIFIED, ApproxDP(epsilon=level, delta=delta):
             return price.fits(level, delta)
     return False

@@ -82,9 +82,10 @@ def dual_query_error(
     different records there can be, `gap` the share of a round's draws by which its record falls short of the best one,
     on average over the rounds.
 
-    Accuracy. Let the table have the public size. With T rounds of s draws, k queries, |X| possible records and
-        confidence 1 - beta, every answer is within alpha = ln(2k)/(eta T) + eta/2 + sqrt((ln|X| + ln(2/beta)/T)/(2s)) +
-        sqrt(ln(2/beta)/(2sT)) + gap of the table's share. Where s differs between rounds, 1/s is replaced by its mean.
+    Accuracy. Let the table have the public number of records. With T rounds of s draws, k queries, |X| possible records
+        and confidence 1 - beta, every answer is within alpha = ln(2k)/(eta T) + eta/2 + sqrt((ln|X| +
+        ln(2/beta)/T)/(2s)) + sqrt(ln(2/beta)/(2sT)) + gap of the table's share. Where s differs between rounds, 1/s is
+        replaced by its mean.
         Proof: let p(q) be the share of q, x_t the record of round t, and z = (q, +) or (q, -) with z(x) = q(x) or
         1 - q(x), z(D) = p(q) or 1 - p(q). Round t draws from P_t, proportional to exp(eta sum of m_i(z), i < t), with
         m_t(z) = z(D) - z(x_t) in [-1, 1]. (1) Regret: W_t = sum over z of exp(eta sum of m_i(z), i <= t) is multiplied
@@ -109,7 +110,7 @@ def dual_query_error(
     missed = 1 - exact_rational(probability(confidence, name="confidence"), name="confidence")
     short = exact_rational(gap, name="gap")
     if short < 0:
-        raise ParameterError("gap is a share of the draws, at least 0", parameter="gap")
+        raise ParameterError("gap must be a share of the draws, at least 0", parameter="gap")
     if missed == 0:
         raise ParameterError("confidence is less than 1", parameter="confidence")
 

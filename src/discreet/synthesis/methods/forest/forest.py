@@ -55,7 +55,7 @@ class Forest:
     def of(
         cls,
         domain: Domain,
-        shares: Sequence[Floats],
+        frequencies: Sequence[Floats],
         edges: Sequence[tuple[int, int]] = (),
         joints: Sequence[Floats] = (),
     ) -> Forest:
@@ -63,14 +63,14 @@ class Forest:
 
         A value that its joint table never has keeps the other attribute's own shares.
         """
-        near: list[list[tuple[int, Floats]]] = [[] for _ in shares]
+        near: list[list[tuple[int, Floats]]] = [[] for _ in frequencies]
         for (left, right), joint in zip(edges, joints, strict=True):
             near[left].append((right, joint))
             near[right].append((left, joint.T))
-        parents, order = [-1] * len(shares), list[int]()
-        conditionals = [np.asarray(one, dtype=np.float64)[None, :] for one in shares]
+        parents, order = [-1] * len(frequencies), list[int]()
+        conditionals = [np.asarray(one, dtype=np.float64)[None, :] for one in frequencies]
         waiting, seen = list[int](), set[int]()
-        for root in range(len(shares)):
+        for root in range(len(frequencies)):
             waiting += [] if root in seen else [root]
             while waiting:
                 here = waiting.pop()
@@ -79,12 +79,12 @@ class Forest:
                 for child, joint in near[here]:
                     if child not in seen:
                         parents[child] = here
-                        conditionals[child] = conditional_rows(joint, shares[child])
+                        conditionals[child] = conditional_rows(joint, frequencies[child])
                         waiting.append(child)
         return cls(domain, tuple(parents), tuple(order), tuple(conditionals))
 
     @cached_property
-    def shares(self) -> tuple[Floats, ...]:
+    def frequencies(self) -> tuple[Floats, ...]:
         """The shares of the values of each attribute."""
         found: list[Floats] = [one[0] for one in self.conditionals]
         for here in self.order:
@@ -100,16 +100,16 @@ class Forest:
     @cached_property
     def given(self) -> Floats:
         """P(column's value | row's value) for all pairs of one-hot columns."""
-        offsets, shares = self.offsets, self.shares
-        table = np.repeat(np.concatenate(shares)[None, :], offsets[-1], axis=0)
+        offsets, frequencies = self.offsets, self.frequencies
+        table = np.repeat(np.concatenate(frequencies)[None, :], offsets[-1], axis=0)
         for here in self.order:
             mine, parent = slice(offsets[here], offsets[here + 1]), self.parents[here]
             if parent >= 0:
                 theirs, forward = slice(offsets[parent], offsets[parent + 1]), self.conditionals[here]
                 table[:, mine] = table[:, theirs] @ forward
-                backward = conditional_rows((shares[parent][:, None] * forward).T, shares[parent])
+                backward = conditional_rows((frequencies[parent][:, None] * forward).T, frequencies[parent])
                 table[mine, :] = backward @ table[theirs, :]
-            table[mine, mine] = np.eye(len(shares[here]))
+            table[mine, mine] = np.eye(len(frequencies[here]))
         return table
 
     @cached_property
@@ -142,7 +142,7 @@ class Forest:
         block = max(_BLOCK_ENTRIES // len(table), 1)  # values of the meeting point that are summed over at once
         for start in range(first, last, block):
             rows = slice(start, min(start + block, last))
-            product = self.shares[here][rows.start - first : rows.stop - first, None]
+            product = self.frequencies[here][rows.start - first : rows.stop - first, None]
             for place in places[:-1]:
                 own = self.given[rows, self.offsets[place] : self.offsets[place + 1]]
                 product = (product[:, :, None] * own[:, None, :]).reshape(len(own), -1)
@@ -168,15 +168,15 @@ class Forest:
         """Return the share of this distribution that satisfies each query."""
         return answers(self, workload)
 
-    def table(self, rows: int) -> SyntheticTable:
-        """Return records of this distribution, every count of an attribute given its parent rounded, not sampled.
+    def table(self, size: int) -> SyntheticTable:
+        """Return `size` records of this distribution: counts of an attribute given its parent are rounded, not sampled.
 
         The pairing of values within the rows of one parent value is random.
         """
-        codes = np.zeros((len(self.parents), rows), dtype=np.uint16)
+        codes = np.zeros((len(self.parents), size), dtype=np.uint16)
         for here in self.order:
             parent = self.parents[here]
-            groups = codes[parent] if parent >= 0 else np.zeros(rows, dtype=np.uint16)
+            groups = codes[parent] if parent >= 0 else np.zeros(size, dtype=np.uint16)
             conditional = self.conditionals[here]
             totals = np.bincount(groups, minlength=len(conditional)).astype(np.int64)
             codes[here] = assign(groups, apportion_groups(conditional, totals))
@@ -199,7 +199,7 @@ def answers(model: Forest, workload: Workload) -> Floats:
 
 
 def conditional_rows(joint: Floats, otherwise: Floats) -> Floats:
-    """Return each row as shares of its sum, or other shares where it has none."""
+    """Return each row as shares of its sum, or as the other shares where its sum is 0."""
     sums = joint.sum(axis=1, keepdims=True)
     conditional: Floats = np.where(sums > 0, joint / np.where(sums > 0, sums, 1.0), otherwise[None, :])
     return conditional
@@ -218,7 +218,7 @@ def at_meeting_points(model: Forest, workload: Workload) -> Floats:
         size = max(_CHUNK_ENTRIES // given.shape[1], 1)
         for start in range(0, len(queries), size):
             chosen = queries[start : start + size]
-            means[chosen] = _mean_product(given, slots[chosen], workload.parity[chosen], model.shares[here])
+            means[chosen] = _mean_product(given, slots[chosen], workload.parity[chosen], model.frequencies[here])
     return means
 
 
@@ -235,15 +235,15 @@ def _literals_given(model: Forest, workload: Workload) -> Floats:
     return table
 
 
-def _mean_product(given: Floats, slots: NDArray[np.int32], parity: NDArray[np.bool_], shares: Floats) -> Floats:
+def _mean_product(given: Floats, slots: NDArray[np.int32], parity: NDArray[np.bool_], frequencies: Floats) -> Floats:
     """Return the mean over the values of one attribute of the products of conditional means."""
-    product = np.ones((len(slots), len(shares)))
+    product = np.ones((len(slots), len(frequencies)))
     for slot in slots.T:
         part = given[slot]
         if parity.any():
             part = np.where((parity & (slot != PADDING))[:, None], 1 - 2 * part, part)
         product *= part
-    means: Floats = product @ shares
+    means: Floats = product @ frequencies
     return means
 
 

@@ -14,9 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.laws.number import Number
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.workloads import Workload
@@ -55,12 +56,12 @@ class OneWays:
     noisy: dict[int, Noisy]
 
     @classmethod
-    def measure(cls, records: Records, purse: Purse, shares: dict[int, Fraction]) -> OneWays:
+    def measure(cls, records: Records, allowance: Allowance, shares: dict[int, Fraction]) -> OneWays:
         """Release the histogram of every attribute that has a share."""
         sizes, noisy = records.domain.sizes, dict[int, Noisy]()
         for place, share in shares.items():
             histogram = np.bincount(records.codes[place], minlength=sizes[place]).astype(np.int64)
-            noisy[place] = purse.noisy(histogram, share)
+            noisy[place] = allowance.noisy(histogram, share)
         return cls(records.domain, noisy)
 
     @cached_property
@@ -70,7 +71,7 @@ class OneWays:
         sums = [float(one.values.sum(dtype=np.float64)) for one in self.noisy.values()]
         return max(1.0, float(np.average(sums, weights=weights))) if sums else 1.0
 
-    def shares(self) -> tuple[Floats, ...]:
+    def frequencies(self) -> tuple[Floats, ...]:
         """Return the shares of values of each attribute: the nearest ones that are at least 0 and sum to 1."""
         found = [np.full(size, 1 / size) for size in self.domain.sizes]
         for place, one in self.noisy.items():
@@ -97,20 +98,20 @@ def onto_simplex(values: Floats, total: float = 1.0) -> Floats:
     return shares * (total / held) if held > 0 else np.full(len(values), total / len(values))
 
 
-def default_rows(domain: Domain, size: int) -> int:
-    """Return a public number of rows for a synthetic table: the stated size, at least 100,000, in bounded memory."""
+def default_size(domain: Domain, people: int) -> int:
+    """Return a public number of rows for a synthetic table: as many as people, at least 100,000, in bounded memory."""
     most = max(1_000, 50_000_000 // len(domain))
-    return min(max(size, 100_000), most, 1_000_000)
+    return min(max(people, 100_000), most, 1_000_000)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Independent(Synthesizer):
     """Measure every attribute alone and take them to be independent: the rival that any other method has to beat.
 
-    Privacy. The release keeps the guarantee of its purse.
+    Privacy. The release keeps the guarantee of its allowance.
         Proof: it reads the records through one noisy histogram for each attribute with several values; the shares of
-        the purse are fixed by the sizes of the attributes and add up to at most 1. The number of records is estimated
-        from the same histograms. Model, answers and table are made from what was released.
+        the allowance are fixed by the sizes of the attributes and add up to at most 1. The number of records is
+        estimated from the same histograms. Model, answers and table are made from what was released.
     Accuracy. The answers are exact for the product of the released one-way shares, so their error is that of the
         one-ways and of independence, with no sampling on top. Sizes get shares that make the sum of the expected L1
         errors of the noise least: see `divided_by_size`.
@@ -129,8 +130,8 @@ class Independent(Synthesizer):
 
     name: ClassVar[str] = "independent"
     workload: Workload
-    purse: Purse
-    rows: int
+    allowance: Allowance
+    size: int
 
     @classmethod
     def of(
@@ -141,45 +142,45 @@ class Independent(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        rows: int | None = None,
+        size: int | None = None,
     ) -> Independent:
         """State the price, and perhaps how many rows the synthetic table has."""
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbors))
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload=workload, allowance=allowance, size=checked_size(size, workload.domain, neighbors))
 
     @property
     def shares(self) -> dict[int, Fraction]:
-        """The share of the purse that each measured attribute gets."""
-        return one_way_shares(self.workload.domain, Fraction(1), pure=self.purse.pure)
+        """The share of the allowance that each measured attribute gets."""
+        return one_way_shares(self.workload.domain, Fraction(1), pure=self.allowance.pure)
 
     @property
     def plan(self) -> Mapping[str, Any]:
         """The rows of the table and the deviation of the noise of each histogram."""
         names = self.workload.domain.names
-        noise = {names[place]: self.purse.deviation(share) for place, share in self.shares.items()}
-        return {"rows": self.rows, "noise": noise}
+        noise = {names[place]: self.allowance.deviation(share) for place, share in self.shares.items()}
+        return {"size": self.size, "noise": noise}
 
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure, then answer from the product."""
-        one_ways = OneWays.measure(records, self.purse, self.shares)
+        one_ways = OneWays.measure(records, self.allowance, self.shares)
         progress(1, 2)
-        model = Forest.of(records.domain, one_ways.shares())
+        model = Forest.of(records.domain, one_ways.frequencies())
         evidence = {"records": one_ways.total, "model": model}
-        release = self._made(model.table(self.rows), model.answers(self.workload), evidence)
+        release = self._made(model.table(self.size), model.answers(self.workload), evidence)
         progress(2, 2)
         return release
 
 
 def one_way_shares(domain: Domain, total: Fraction, *, pure: bool) -> dict[int, Fraction]:
-    """Divide a share of the purse over the attributes that have more than one value."""
+    """Divide a share of the allowance over the attributes that have more than one value."""
     places = measured_attributes(domain)
     if not places:
         return {}
     return dict(zip(places, divided_by_size(total, [domain.sizes[place] for place in places], pure=pure), strict=True))
 
 
-def checked_rows(rows: int | None, domain: Domain, neighbors: Neighbors) -> int:
+def checked_size(size: int | None, domain: Domain, neighbors: Neighbors) -> int:
     """Return the stated number of rows, or a public default."""
-    if rows is None:
-        return default_rows(domain, neighbors.size)
-    return whole(rows, name="rows")
+    if size is None:
+        return default_size(domain, neighbors.people)
+    return whole(size, name="size")

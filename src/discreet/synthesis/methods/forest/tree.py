@@ -15,14 +15,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Domain, Records
 from discreet.synthesis.methods.forest.forest import Forest
 from discreet.synthesis.methods.forest.one_ways import (
     OneWays,
-    checked_rows,
+    checked_size,
     divided_by_size,
     measured_attributes,
     one_way_shares,
@@ -41,7 +42,7 @@ GRID = 16  # scores count sixteenths of a record, so that the rounding of small 
 MOST_CELLS = 1 << 20  # of one pair
 ALL_CELLS = 1 << 30  # of all pairs that are looked at
 _MODEL_ERROR = 0.25  # of a tree, as a share of the records: what noise is set beside
-_LARGEST = float(1 << 56)  # records: sums of so many steps stay far from the ends of 64 bits
+_LARGEST = float(1 << 56)  # records: sums of this many steps stay far from the ends of 64 bits
 _MEAN_NORMAL = math.sqrt(2 / math.pi)  # the mean of |x| for a normal variable of deviation 1
 _CHUNK_RECORDS = 1 << 14
 
@@ -50,9 +51,10 @@ _CHUNK_RECORDS = 1 << 14
 class Tree(Synthesizer):
     """Measure each attribute, then pairs along a forest that private choices grow where dependence exceeds the noise.
 
-    Privacy. The release keeps the guarantee of its purse.
-        Proof: 2/5 of the purse goes to the one-ways. At most m - 1 choices, m the attributes with several values, get a
-        share of (3/50) / (m - 1) each. What they and the one-ways left, at least 27/50, is divided over histograms
+    Privacy. The release keeps the guarantee of its allowance.
+        Proof: 2/5 of the allowance goes to the one-ways. At most m - 1 choices, m the attributes with several values,
+        get a share of (3/50) / (m - 1) each. What they and the one-ways left, at least 27/50, is divided over
+        histograms
         that the released choices name, in parts that released and public numbers decide. So the shares add up to at
         most 1 whatever is chosen. Given what was released before, a step is as private as its share says, also where
         that share was decided by earlier results; by induction from the last step, so is the whole. Everything after is
@@ -76,8 +78,8 @@ class Tree(Synthesizer):
 
     name: ClassVar[str] = "tree"
     workload: Workload
-    purse: Purse
-    rows: int
+    allowance: Allowance
+    size: int
 
     def __post_init__(self) -> None:
         if not looks_at_pairs(self.workload.domain):
@@ -96,11 +98,11 @@ class Tree(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
-        rows: int | None = None,
+        size: int | None = None,
     ) -> Tree:
         """State the price, and perhaps how many rows the synthetic table has."""
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls(workload=workload, purse=purse, rows=checked_rows(rows, workload.domain, neighbors))
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls(workload=workload, allowance=allowance, size=checked_size(size, workload.domain, neighbors))
 
     @property
     def most_edges(self) -> int:
@@ -115,18 +117,18 @@ class Tree(Synthesizer):
     @property
     def one_way_shares(self) -> dict[int, Fraction]:
         """The share of each one-way histogram, measured first."""
-        return one_way_shares(self.workload.domain, ONE_WAYS, pure=self.purse.pure)
+        return one_way_shares(self.workload.domain, ONE_WAYS, pure=self.allowance.pure)
 
     @property
     def deviation(self) -> float:
         """The deviation of the noise of a pair, if all edges are chosen and share alike."""
-        return self.purse.deviation((1 - ONE_WAYS - CHOICES) / max(self.most_edges, 1))
+        return self.allowance.deviation((1 - ONE_WAYS - CHOICES) / max(self.most_edges, 1))
 
     @property
     def plan(self) -> Mapping[str, Any]:
-        """The rows of the table, how the purse is divided, and the deviation of the noise of a pair."""
+        """The rows of the table, how the allowance is divided, and the deviation of the noise of a pair."""
         return {
-            "rows": self.rows,
+            "size": self.size,
             "one_ways": ONE_WAYS,
             "choices": CHOICES,
             "pairs": 1 - ONE_WAYS - CHOICES,
@@ -137,9 +139,9 @@ class Tree(Synthesizer):
 
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure the attributes, choose pairs, measure those, and answer from the forest."""
-        one_ways = OneWays.measure(records, self.purse, self.one_way_shares)
+        one_ways = OneWays.measure(records, self.allowance, self.one_way_shares)
         progress(1, 4)
-        selection = grow_forest(records, self.purse, one_ways, deviation=self.deviation, step=self.step)
+        selection = grow_forest(records, self.allowance, one_ways, deviation=self.deviation, step=self.step)
         progress(2, 4)
         pairs, again = self._measure(records, selection)
         progress(3, 4)
@@ -147,12 +149,12 @@ class Tree(Synthesizer):
         names = self.workload.domain.names
         edges = tuple((names[one], names[other]) for one, other in selection.edges)
         evidence = {"edges": edges, "records": one_ways.total, "model": model}
-        release = self._made(model.table(self.rows), model.answers(self.workload), evidence)
+        release = self._made(model.table(self.size), model.answers(self.workload), evidence)
         progress(4, 4)
         return release
 
-    def _measure(self, records: Records, selection: Selection) -> tuple[dict[tuple[int, int], Noisy], OneWays]:
-        """Release the pairs, and once more the attributes that no pair has, with all that is left of the purse."""
+    def _measure(self, records: Records, selection: EdgeSelection) -> tuple[dict[tuple[int, int], Noisy], OneWays]:
+        """Release the pairs, and once more the attributes that no pair has, with all that is left of the allowance."""
         touched = {place for edge in selection.edges for place in edge}
         alone = [place for place in measured_attributes(records.domain) if place not in touched]
         cells = [max(harm / max(self.deviation, 1e-6), 1.0) for harm in selection.harms]
@@ -160,12 +162,12 @@ class Tree(Synthesizer):
         if not cells and not alone:
             return {}, OneWays(records.domain, {})
         divisions = divided_by_size(
-            left, [*cells, *(records.domain.sizes[place] for place in alone)], pure=self.purse.pure
+            left, [*cells, *(records.domain.sizes[place] for place in alone)], pure=self.allowance.pure
         )
-        again = OneWays.measure(records, self.purse, dict(zip(alone, divisions[len(cells) :], strict=True)))
+        again = OneWays.measure(records, self.allowance, dict(zip(alone, divisions[len(cells) :], strict=True)))
         histograms = pair_histograms(records, selection.edges)
         pairs = {
-            edge: self.purse.noisy(histogram, share)
+            edge: self.allowance.noisy(histogram, share)
             for edge, histogram, share in zip(selection.edges, histograms, divisions, strict=False)
         }
         return pairs, again
@@ -177,7 +179,7 @@ def looks_at_pairs(domain: Domain) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Selection:
+class EdgeSelection:
     """The chosen edges, in order, what it would cost to measure each (in records), and the shares that were spent."""
 
     edges: tuple[tuple[int, int], ...]
@@ -185,8 +187,10 @@ class Selection:
     spent: Fraction
 
 
-def grow_forest(records: Records, purse: Purse, one_ways: OneWays, *, deviation: float, step: Fraction) -> Selection:
-    """Choose edges until they connect all, or until stopping wins; each choice costs one step of the purse.
+def grow_forest(
+    records: Records, allowance: Allowance, one_ways: OneWays, *, deviation: float, step: Fraction
+) -> EdgeSelection:
+    """Choose edges until they connect all, or until stopping wins; each choice costs one step of the allowance.
 
     The score of a pair says by how much its dependence exceeds the noise; that of stopping is 0.
 
@@ -204,14 +208,14 @@ def grow_forest(records: Records, purse: Purse, one_ways: OneWays, *, deviation:
     chosen, steps = list[int](), 0
     while len(left):
         steps += 1
-        pick = purse.choose(np.append(scores[left], 0), step, sensitivity=GRID * purse.neighbors.l1)
+        pick = allowance.choose(np.append(scores[left], 0), step, sensitivity=GRID * allowance.neighbors.l1)
         if pick == len(left):
             break
         chosen.append(int(left[pick]))
         one, other = ends[chosen[-1]]
         trees[trees == trees[other]] = trees[one]
         left = left[trees[ends[left, 0]] != trees[ends[left, 1]]]
-    return Selection(tuple(pairs[place] for place in chosen), tuple(harms[chosen].tolist()), steps * step)
+    return EdgeSelection(tuple(pairs[place] for place in chosen), tuple(harms[chosen].tolist()), steps * step)
 
 
 def scored(
@@ -222,7 +226,7 @@ def scored(
     The score is the distance from the product of the noisy one-ways, less what their own noise adds to that distance,
     less the penalty for the noise of measuring the pair.
     """
-    shares, total = one_ways.shares(), one_ways.total
+    shares, total = one_ways.frequencies(), one_ways.total
     alone = {place: _MEAN_NORMAL * harm(shares[place] * total, one.deviation) for place, one in one_ways.noisy.items()}
     scores, harms = np.zeros(len(pairs), dtype=np.int64), np.zeros(len(pairs))
     for place, ((one, other), histogram) in enumerate(zip(pairs, pair_histograms(records, pairs), strict=True)):
@@ -270,7 +274,7 @@ def harm(expected: Floats, deviation: float) -> float:
 
 
 def penalty(noise: float, total: float) -> int:
-    """Return the steps to take off a pair's score for so much L1 error by noise.
+    """Return the steps to take off a pair's score for an L1 error by noise.
 
     Independent errors add in squares: beside an error E of the model, noise x adds about x^2 / (2 E), and never more
     than x.

@@ -17,12 +17,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteGaussian
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
 from discreet.privacy.numbers import root_upward
-from discreet.synthesis.base import Neighbors, Noisy, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.residual.allocation import Aim, Allocation, check_residuals
 from discreet.synthesis.methods.residual.basis import (
@@ -42,7 +43,7 @@ from discreet.synthesis.workloads import Marginals, Workload
 _STEPS = 1 << 20
 
 
-class Finish(enum.Enum):
+class ResidualFinish(enum.Enum):
     """What is done to the estimates: nothing, or whatever makes the error of sparse marginals smaller at some bias."""
 
     UNBIASED = "unbiased"
@@ -53,13 +54,14 @@ class Finish(enum.Enum):
 class Residual(Synthesizer):
     """Measure every residual of the marginals asked for, each as precisely as is best, and put the marginals together.
 
-    Privacy. Keeps the guarantee of the purse, for the neighbors that it states.
+    Privacy. Keeps the guarantee of the allowance, for the neighbors that it states.
         Proof: `Allocation` where the price is rho, or the rho of an approximate guarantee; `measure_histograms` where
         it is a pure epsilon. Where `same_count` the number of records is the stated one, a constant; the table's own
         is never read.
-    Accuracy. With `Finish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and `deviations`
-        are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6 from scale 1
-        on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that confidence.
+    Accuracy. With `ResidualFinish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and
+        `deviations` are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6
+        from scale 1 on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that
+        confidence.
         Proof: unbiasedness and variances by `Residuals`. Integer Gaussian noise of scale s has E exp(t X) <=
         exp(t^2 s^2/2) (Canonne, Kamath, Steinke 2020), so that an answer, linear in independent such noises, has
         E exp(t error) <= exp(t^2 V/2) with V its variance; Markov's inequality on both sides gives 2 exp(-w^2/(2 V)).
@@ -72,16 +74,16 @@ class Residual(Synthesizer):
     >>> from discreet.synthesis import Domain, Neighbors, marginals
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 5), tenure=["own", "rent", "free"])
     >>> pairs = marginals(domain, ways=2)
-    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, size=10_000), rho=0.01)
+    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01)
     >>> [round(one, 1) for one in method.deviations_of_counts]
     [10.2, 11.1, 9.0]
     """
 
     name: ClassVar[str] = "residual"
     workload: Marginals
-    purse: Purse
+    allowance: Allowance
     aim: Aim | None = None
-    finish: Finish = Finish.UNBIASED
+    finish: ResidualFinish = ResidualFinish.UNBIASED
 
     @classmethod
     def of(
@@ -93,7 +95,7 @@ class Residual(Synthesizer):
         delta: Number | None = None,
         rho: Number | None = None,
         aim: Aim | None = None,
-        finish: Finish = Finish.UNBIASED,
+        finish: ResidualFinish = ResidualFinish.UNBIASED,
     ) -> Residual:
         """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated.
 
@@ -103,11 +105,11 @@ class Residual(Synthesizer):
             raise ParameterError(
                 "residuals are of marginals: make the workload with marginals(...)", parameter="workload"
             )
-        if not isinstance(aim, Aim | None) or not isinstance(finish, Finish):
-            raise ParameterError("aim is an Aim, finish is a Finish", parameter="aim")
-        made = cls(workload, Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho), aim, finish)
+        if not isinstance(aim, Aim | None) or not isinstance(finish, ResidualFinish):
+            raise ParameterError("aim must be an Aim, and finish a ResidualFinish", parameter="aim")
+        made = cls(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho), aim, finish)
         check_residuals(made.cores)
-        if not made.purse.pure:
+        if not made.allowance.pure:
             made.allocation.distance  # noqa: B018  refuses, and searches, before any data is there
         return made
 
@@ -119,15 +121,15 @@ class Residual(Synthesizer):
     @cached_property
     def allocation(self) -> Allocation:
         """How precisely each residual is measured, where the noise is Gaussian."""
-        aim = self.aim or (Aim.SUM if self.finish is Finish.UNBIASED else Aim.EACH_ORDER)
-        return Allocation.of(self.cores, self.workload.domain.sizes, self.purse.neighbors, aim)
+        aim = self.aim or (Aim.SUM if self.finish is ResidualFinish.UNBIASED else Aim.EACH_ORDER)
+        return Allocation.of(self.cores, self.workload.domain.sizes, self.allowance.neighbors, aim)
 
     @cached_property
     def variances(self) -> Mapping[Attributes, float]:
         """The variance coefficient of each residual; public."""
-        if self.purse.pure:
-            return histogram_variances(maximal(self.cores), self.workload.domain.sizes, self.purse)
-        return residual_variances(self.allocation, self.purse.amount)
+        if self.allowance.pure:
+            return histogram_variances(maximal(self.cores), self.workload.domain.sizes, self.allowance)
+        return residual_variances(self.allocation, self.allowance.amount)
 
     @cached_property
     def deviations_of_counts(self) -> tuple[float, ...]:
@@ -143,7 +145,7 @@ class Residual(Synthesizer):
         if not 0 < confidence < 1:
             raise ParameterError("confidence lies between 0 and 1", parameter="confidence")
         chance = 1 - confidence
-        factor = math.sqrt(1 / chance if self.purse.pure else 2 * math.log(2 / chance))
+        factor = math.sqrt(1 / chance if self.allowance.pure else 2 * math.log(2 / chance))
         return factor * np.array(self.deviations_of_counts)
 
     @property
@@ -154,41 +156,43 @@ class Residual(Synthesizer):
         shared: dict[str, Any] = {
             "marginals": len(self.workload.sets),
             "cells": len(self.workload),
-            "measured": "histograms" if self.purse.pure else "residuals",
-            "measurements": len(maximal(self.cores) if self.purse.pure else self.allocation.residuals),
-            "noise": "Laplace" if self.purse.pure else "Gaussian",
+            "measured": "histograms" if self.allowance.pure else "residuals",
+            "measurements": len(maximal(self.cores) if self.allowance.pure else self.allocation.residuals),
+            "noise": "Laplace" if self.allowance.pure else "Gaussian",
             "finish": self.finish.value,
             "root-mean-square deviation of a count": math.sqrt(float(counts @ squares) / len(self.workload)),
             "largest deviation of a count": max(self.deviations_of_counts),
         }
-        if not self.purse.pure:
+        if not self.allowance.pure:
             shared |= {"aim": self.allocation.aim.value, "efficiency": self.allocation.efficiency}
         return shared
 
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure, put together, finish."""
-        known = self.purse.neighbors.stated_count
+        known = self.allowance.neighbors.stated_count
         found = self._measured(records, known, progress)
-        size = self.purse.neighbors.size
-        unbiased = self.finish is Finish.UNBIASED
+        people = self.allowance.neighbors.people
+        unbiased = self.finish is ResidualFinish.UNBIASED
         moved, forest = shrunk(found, self.workload.domain)
         arrays = [(found if unbiased else moved).marginal(one) for one in self.workload.sets]
         if not unbiased:
             arrays = [non_negative(one, number_of_records(found)) for one in arrays]
-        table, made = synthetic_table(moved, forest, self.purse.neighbors.size, self.cores)
+        table, made = synthetic_table(moved, forest, self.allowance.neighbors.people, self.cores)
         cells = np.diff(self.workload.offsets)
-        deviations = np.repeat(np.array(self.deviations_of_counts) / size, cells)
-        answers = np.concatenate([one.ravel() for one in arrays]) / size
+        deviations = np.repeat(np.array(self.deviations_of_counts) / people, cells)
+        answers = np.concatenate([one.ravel() for one in arrays]) / people
         evidence = {"residuals": found, "table": made, "number of records": float(found.parts[()])}
         return self._made(table, answers, evidence, deviations if unbiased else None)
 
     def _measured(self, records: Records, known: int | None, progress: Progress) -> Residuals:
         """Release residuals, or histograms and what they say about residuals."""
-        if self.purse.pure:
+        if self.allowance.pure:
             sets = maximal(self.cores)
-            return measure_histograms(records, sets, self.purse, known, lambda done: progress(done, len(sets)))
+            return measure_histograms(records, sets, self.allowance, known, lambda done: progress(done, len(sets)))
         steps = len(self.allocation.residuals)
-        return measure_residuals(records, self.allocation, self.purse.amount, known, lambda done: progress(done, steps))
+        return measure_residuals(
+            records, self.allocation, self.allowance.amount, known, lambda done: progress(done, steps)
+        )
 
 
 def measure_residuals(
@@ -238,16 +242,16 @@ def residual_variances(allocation: Allocation, rho: Fraction) -> dict[Attributes
 
 
 def measure_histograms(
-    records: Records, sets: Sequence[Attributes], purse: Purse, total: int | None, tell: Callable[[int], None]
+    records: Records, sets: Sequence[Attributes], allowance: Allowance, total: int | None, tell: Callable[[int], None]
 ) -> Residuals:
     """Release every histogram with its share, and combine them; `total` is the stated number where it is public.
 
-    Privacy. Keeps the purse's guarantee.
+    Privacy. Keeps the allowance's guarantee.
         Proof: the shares add up to 1, and everything after is computed from what was released.
     """
     sizes, found = records.domain.sizes, []
     for place, (one, share) in enumerate(zip(sets, shares(sets, sizes), strict=True)):
-        found.append(purse.noisy(histogram(records, one), share))
+        found.append(allowance.noisy(histogram(records, one), share))
         tell(place + 1)
     return combined(sets, found, sizes, total)
 
@@ -282,10 +286,12 @@ def combined(
     return Residuals(sizes, estimates, variances)
 
 
-def histogram_variances(sets: Sequence[Attributes], sizes: tuple[int, ...], purse: Purse) -> dict[Attributes, float]:
+def histogram_variances(
+    sets: Sequence[Attributes], sizes: tuple[int, ...], allowance: Allowance
+) -> dict[Attributes, float]:
     """Return the variance coefficient of each residual, known before anything is measured."""
-    variances = _variances(sets, [purse.deviation(share) for share in shares(sets, sizes)], sizes)
-    if purse.neighbors.same_count:
+    variances = _variances(sets, [allowance.deviation(share) for share in shares(sets, sizes)], sizes)
+    if allowance.neighbors.same_count:
         variances[()] = 0.0
     return variances
 

@@ -10,9 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
@@ -27,7 +28,7 @@ class Mwem(Synthesizer):
 
     Privacy. The whole release keeps `guarantee`.
         Proof: the support is the whole domain and the prior uniform, both public; `AdaptiveRounds` gets all of the
-        purse.
+        allowance.
     Accuracy. With k the strength, s the deviation of a measured share and v_i its error, T rounds leave sum_t d_t^2 <=
         (1 + 4 k s^2)/2 x (ln cells + sum_i v_i^2 / (2 k s^2)), d_t the largest |m_i - q_i(A_{t-1})| of round t.
         Proof: take the private distribution for W in `AdaptiveRounds`: it lies on the support, and no distribution is
@@ -47,7 +48,7 @@ class Mwem(Synthesizer):
 
     name: ClassVar[str] = "mwem"
     workload: Workload = field(repr=False)
-    purse: Purse
+    allowance: Allowance
     rounds: AdaptiveRounds
 
     def __post_init__(self) -> None:
@@ -58,7 +59,7 @@ class Mwem(Synthesizer):
                 parameter="workload",
             )
         if not isinstance(self.rounds, AdaptiveRounds):  # whose shares are each at least 0 and together at most 1
-            raise ParameterError("rounds is an AdaptiveRounds: use Mwem.of", parameter="rounds")
+            raise ParameterError("rounds must be an AdaptiveRounds: use Mwem.of", parameter="rounds")
 
     @classmethod
     def of(
@@ -71,14 +72,14 @@ class Mwem(Synthesizer):
         rho: Number | None = None,
     ) -> Mwem:
         """State the workload, who is protected and the price; the rest follows by a public rule."""
-        return cls.from_purse(workload, Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
+        return cls.from_allowance(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
 
     @classmethod
-    def from_purse(cls, workload: Workload, purse: Purse) -> Mwem:
-        """Spend all of a purse."""
+    def from_allowance(cls, workload: Workload, allowance: Allowance) -> Mwem:
+        """Spend all of an allowance."""
         divergence = math.log(max(min(workload.domain.cells, MOST_CELLS), 2))
-        rounds = AdaptiveRounds.of(workload, purse, Fraction(1), divergence)
-        return cls(workload=workload, purse=purse, rounds=rounds)
+        rounds = AdaptiveRounds.of(workload, allowance, Fraction(1), divergence)
+        return cls(workload=workload, allowance=allowance, rounds=rounds)
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -89,5 +90,5 @@ class Mwem(Synthesizer):
         """Run the rounds on all possible records."""
         support = whole_domain(self.workload.domain)
         prior = np.full(len(support), 1 / len(support))
-        course = self.rounds(records, self.workload, self.purse, support, prior, progress)
+        course = self.rounds(records, self.workload, self.allowance, support, prior, progress)
         return self._made(SyntheticTable(support, course.weights), course.answers, course.evidence)

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ZCDP, PureDP
-from discreet.synthesis.base import Neighbors, Progress, Purse, Synthesizer, SyntheticRelease
+from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import place_in_domain, whole_domain
 from discreet.synthesis.methods.weights.rounds import AdaptiveRounds
@@ -29,16 +30,16 @@ _UNIFORM = 1 / 16  # of the prior, where all possible records are listed
 
 @dataclass(frozen=True, kw_only=True)
 class Reweighted(Synthesizer):
-    """Release a table by another method with a part of the purse, then weigh its rows by adaptive rounds.
+    """Release a table by another method with a part of the allowance, then weigh its rows by adaptive rounds.
 
     The answers are the base's own plus what the weights change: so its exact answers are kept where it has them, and
     the sampling error of its rows cancels.
 
     Privacy. The whole release keeps `guarantee`.
-        Proof: the base is paid from `Purse.part` of a share, so that its guarantee is a pure epsilon or a rho, which
-        add up with those of the rounds (one of epsilon and delta would not, and is refused); the rounds have the rest.
-        When
-        they begin the base's release is public, so its rows are a public support and its answers a public start;
+        Proof: the base is paid from `Allowance.part` of a share, so that its guarantee is a pure epsilon or a rho,
+        which add up with those of the rounds (one of epsilon and delta would not, and is refused); the rounds have the
+        rest.
+        When they begin the base's release is public, so its rows are a public support and its answers a public start;
         `AdaptiveRounds` is then an adaptive release, and the shares add up to at most 1.
     Accuracy. The bound of `AdaptiveRounds` holds against every distribution W on the support: what the weights cannot
         reach, because no row of the base looks like it, they do not guarantee.
@@ -49,24 +50,24 @@ class Reweighted(Synthesizer):
 
     name: ClassVar[str] = "reweighted"
     workload: Workload = field(repr=False)
-    purse: Purse
+    allowance: Allowance
     base: Synthesizer
     rounds: AdaptiveRounds
     support: int = SUPPORT
 
     def __post_init__(self) -> None:
-        part = self.base.purse
+        part = self.base.allowance
         if not isinstance(self.rounds, AdaptiveRounds):
-            raise ParameterError("rounds is an AdaptiveRounds: use Reweighted.of", parameter="rounds")
+            raise ParameterError("rounds must be an AdaptiveRounds: use Reweighted.of", parameter="rounds")
         if not isinstance(part.guarantee, PureDP | ZCDP):
             raise ParameterError(
-                "the base's guarantee does not add up with that of the rounds: pay it from `Purse.part`",
+                "the base's guarantee does not add up with that of the rounds: pay it from `Allowance.part`",
                 parameter="base",
             )
-        if part.pure != self.purse.pure or part.neighbors != self.purse.neighbors:
+        if part.pure != self.allowance.pure or part.neighbors != self.allowance.neighbors:
             raise ParameterError("the base protects others, or is priced otherwise, than the whole", parameter="base")
-        if part.amount + self.rounds.share * self.purse.amount > self.purse.amount:
-            raise ParameterError("base and rounds cost more than the whole purse", parameter="rounds")
+        if part.amount + self.rounds.share * self.allowance.amount > self.allowance.amount:
+            raise ParameterError("base and rounds cost more than the whole allowance", parameter="rounds")
         if self.base.workload.digest != self.workload.digest:
             raise ParameterError("the base answers another workload", parameter="base")
         if self.support < 1:
@@ -85,29 +86,31 @@ class Reweighted(Synthesizer):
         """State the workload, who is protected and the price: half for a tree of marginals, half for the rounds."""
         from discreet.synthesis.methods.forest import Tree
 
-        purse = Purse.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
-        return cls.on(Tree(workload=workload, purse=purse.part(Fraction(1, 2)), rows=SUPPORT), purse)
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        return cls.on(Tree(workload=workload, allowance=allowance.part(Fraction(1, 2)), size=SUPPORT), allowance)
 
     @classmethod
-    def on(cls, base: Synthesizer, purse: Purse, *, reach: float = _REACH) -> Reweighted:
-        """Spend what a base, paid from a part of the purse, has left.
+    def on(cls, base: Synthesizer, allowance: Allowance, *, reach: float = _REACH) -> Reweighted:
+        """Spend what a base, paid from a part of the allowance, has left.
 
         `reach`: how many nats the weights may go from the rows of the base, where not all possible records are listed.
         """
-        share = 1 - base.purse.amount / purse.amount
+        share = 1 - base.allowance.amount / allowance.amount
         if share <= 0:
-            raise ParameterError("the base costs the whole purse: pay it from `Purse.part`", parameter="base")
+            raise ParameterError("the base costs the whole allowance: pay it from `Allowance.part`", parameter="base")
         resolution = 1 / (8 * math.sqrt(SUPPORT))  # a quarter of the sampling error of a share of one half
         listed = base.workload.domain.cells <= SUPPORT
-        rounds = AdaptiveRounds.of(base.workload, purse, share, _DIVERGENCE, resolution, math.inf if listed else reach)
-        return cls(workload=base.workload, purse=purse, base=base, rounds=rounds)
+        rounds = AdaptiveRounds.of(
+            base.workload, allowance, share, _DIVERGENCE, resolution, math.inf if listed else reach
+        )
+        return cls(workload=base.workload, allowance=allowance, base=base, rounds=rounds)
 
     @property
     def plan(self) -> Mapping[str, Any]:
         """The public parameters."""
         return {
             "base": self.base.name,
-            "share of the base": self.base.purse.amount / self.purse.amount,
+            "share of the base": self.base.allowance.amount / self.allowance.amount,
             **{f"base: {name}": value for name, value in self.base.plan.items()},
             "rows with weights": self.support,
             **self.rounds.plan,
@@ -122,7 +125,7 @@ class Reweighted(Synthesizer):
         course = self.rounds(
             records,
             self.workload,
-            self.purse,
+            self.allowance,
             support,
             prior,
             lambda done, _: progress(done + 1, steps),

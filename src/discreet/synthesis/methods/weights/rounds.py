@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.privacy.numbers import whole
-from discreet.synthesis.base import Progress, Purse, checked_share
+from discreet.synthesis.base import Allowance, checked_share
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.weights.multiplicative import Fit, divergence_of, entropic_fit, satisfied
 from discreet.synthesis.workloads import Workload
@@ -63,13 +64,13 @@ class AdaptiveRounds:
     support cannot tell shares that close apart. The strength is doubled whenever the weights would go further than
     `reach` nats from the prior.
 
-    Privacy. The rounds cost share_total + measurements (share_choice + share_measurement) of the purse, which is what
-        they were given, under both relations and for any number of records a unit.
+    Privacy. The rounds cost share_total + measurements (share_choice + share_measurement) of the allowance, which is
+        what they were given, under both relations and for any number of records a unit.
         Proof: one unit moves 2 c_q - N by at most `Neighbors.swing`. a_q and N' were released or computed from what
         was, so the score moves by at most as much, by the triangle inequality; which queries are left to choose from
         is released too. N moves by at most rows; the stated number is a constant. Each choice and each measurement thus
-        has the sensitivity it states; `Purse` adds up the shares, and how many there are of each is public. No share is
-        below 0, so what is spent is at most the sum, also where the share of the total is not spent.
+        has the sensitivity it states; `Allowance` adds up the shares, and how many there are of each is public. No
+        share is below 0, so what is spent is at most the sum, also where the share of the total is not spent.
     Accuracy. Let A_t be the weights after t rounds, v_i the error of measurement i, and W any distribution on the
         support; let d_t be the largest |m_i - q_i(A_{t-1})| among the queries of round t. If all variances are s^2 and
         the strength is k at first and K at last, then sum_t d_t^2 <= (1 + 4 k s^2)/2 x ((K/k) KL(W, prior) +
@@ -106,28 +107,28 @@ class AdaptiveRounds:
         for name in ("share_total", "share_choice", "share_measurement"):
             object.__setattr__(self, name, checked_share(getattr(self, name), name=name))
         if self.share > 1:
-            raise ParameterError("the rounds cost more than the whole purse", parameter="share_total")
+            raise ParameterError("the rounds cost more than the whole allowance", parameter="share_total")
 
     @classmethod
     def of(
         cls,
         workload: Workload,
-        purse: Purse,
+        allowance: Allowance,
         share: Fraction,
         divergence: float,
         resolution: float = _LEAST_DEVIATION,
         reach: float = math.inf,
     ) -> AdaptiveRounds:
-        """Divide a share of a purse by a public rule; `divergence` is how many nats the support is thought to be off.
+        """Divide a share of an allowance by a public rule; `divergence` is how many nats the support may be off.
 
         As many queries are measured as keep noise times the root of their number below 0.04, but 16 to 160 and no more
         than there are; half of the share goes to the choices.
         """
-        share_total = Fraction(0) if purse.neighbors.same_count else share * _TOTAL_SHARE
-        left, size, swing = share - share_total, purse.neighbors.size, purse.neighbors.swing
+        share_total = Fraction(0) if allowance.neighbors.same_count else share * _TOTAL_SHARE
+        left, people, swing = share - share_total, allowance.neighbors.people, allowance.neighbors.swing
 
         def noise(count: int) -> float:
-            return purse.single_deviation(left / (2 * count), sensitivity=swing) / (2 * size)
+            return allowance.single_deviation(left / (2 * count), sensitivity=swing) / (2 * people)
 
         count = _MOST
         while count > _LEAST and noise(count) * math.sqrt(count) > _BALANCE:
@@ -158,14 +159,14 @@ class AdaptiveRounds:
         }
 
     def strength(self, deviation: float) -> float:
-        """Return the weight of the prior, for measured shares with so much noise."""
+        """Return the weight of the prior, for measured shares with this noise."""
         return math.sqrt(self.measurements / (8 * self.divergence)) / deviation
 
     def __call__(
         self,
         records: Records,
         workload: Workload,
-        purse: Purse,
+        allowance: Allowance,
         support: Records,
         prior: NDArray[np.float64],
         progress: Progress,
@@ -173,11 +174,11 @@ class AdaptiveRounds:
     ) -> Course:
         """Run; `anchor`, where given, are better answers than the prior's own, to which changes are added."""
         centered = 2 * workload.counts(records) - len(records)
-        total = self._total(records, purse)
-        plain = workload.shares(support, prior)
+        total = self._total(records, allowance)
+        plain = workload.frequencies(support, prior)
         offset = np.zeros(len(workload)) if anchor is None else anchor - plain
         answers = plain + offset
-        noise = purse.single_deviation(self.share_measurement, sensitivity=purse.neighbors.swing) / (2 * total)
+        noise = allowance.single_deviation(self.share_measurement, sensitivity=allowance.neighbors.swing) / (2 * total)
         deviation = max(noise, self.resolution)
         strength = self.strength(deviation)
         left = np.ones(len(workload), dtype=np.bool_)
@@ -188,14 +189,14 @@ class AdaptiveRounds:
         fit = Fit(prior / prior.sum(), np.zeros(0))
         for done in range(self.rounds):
             progress(done, self.rounds)
-            fresh = self._choose(centered, answers, total, left, purse, len(chosen))
+            fresh = self._choose(centered, answers, total, left, allowance, len(chosen))
             chosen += fresh
-            values += [self._measure(int(centered[query]), total, purse) for query in fresh]
+            values += [self._measure(int(centered[query]), total, allowance) for query in fresh]
             before.append(tuple(float(answers[query]) for query in fresh))
             truths = np.vstack([truths, [satisfied(workload, query, support.codes) for query in fresh]])
             start = np.append(fit.multipliers, np.zeros(len(fresh)))
             fit, strength = self._fit(truths, np.array(values) - offset[chosen], deviation, prior, strength, start)
-            answers = workload.shares(support, fit.weights) + offset
+            answers = workload.frequencies(support, fit.weights) + offset
         progress(self.rounds, self.rounds)
         return Course(
             weights=fit.weights,
@@ -225,12 +226,12 @@ class AdaptiveRounds:
             fit = entropic_fit(truths, values, variances, prior, strength, fit.multipliers / 2)
         return fit, strength
 
-    def _total(self, records: Records, purse: Purse) -> int:
+    def _total(self, records: Records, allowance: Allowance) -> int:
         """Return the number of records, as stated where it is public and else with noise; at least 1."""
-        stated = purse.neighbors.stated_count
+        stated = allowance.neighbors.stated_count
         if stated is not None:
             return min(stated, _MOST_RECORDS)
-        released = purse.measure(len(records), self.share_total, sensitivity=purse.neighbors.count)
+        released = allowance.measure(len(records), self.share_total, sensitivity=allowance.neighbors.count)
         return min(max(released.value, 1), _MOST_RECORDS)
 
     def _choose(
@@ -239,7 +240,7 @@ class AdaptiveRounds:
         answers: NDArray[np.float64],
         total: int,
         left: NDArray[np.bool_],
-        purse: Purse,
+        allowance: Allowance,
         already: int,
     ) -> list[int]:
         """Return the queries of one round, and take them from those that are left."""
@@ -247,15 +248,15 @@ class AdaptiveRounds:
         fresh: list[int] = []
         for _ in range(min(self.together, self.measurements - already)):
             places = np.flatnonzero(left)
-            swing = purse.neighbors.swing
-            query = int(places[purse.choose(scores[places], self.share_choice, sensitivity=swing)])
+            swing = allowance.neighbors.swing
+            query = int(places[allowance.choose(scores[places], self.share_choice, sensitivity=swing)])
             left[query] = False
             fresh.append(query)
         return fresh
 
-    def _measure(self, centered: int, total: int, purse: Purse) -> float:
+    def _measure(self, centered: int, total: int, allowance: Allowance) -> float:
         """Return the share of one query with noise: outside [0, 1] where the noise takes it there."""
-        released = purse.measure(centered, self.share_measurement, sensitivity=purse.neighbors.swing)
+        released = allowance.measure(centered, self.share_measurement, sensitivity=allowance.neighbors.swing)
         return (1 + released.value / total) / 2
 
 

@@ -15,7 +15,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.testing.museum.laws.sandwich import Atoms, Sandwich
+from discreet.testing.museum.laws.sandwich import PairAtoms, Sandwich
 
 Floats = NDArray[np.float64]
 
@@ -52,8 +52,8 @@ def _power(masses: Floats, count: int) -> Floats:
     return result
 
 
-def _atoms(tilted: Floats, losses: Floats) -> Atoms:
+def _atoms(tilted: Floats, losses: Floats) -> PairAtoms:
     """Return the masses of P and Q from those of the measure half way between."""
     seen = tilted > 0
     half = np.exp(losses[seen] / 2)
-    return Atoms(tilted[seen] * half, tilted[seen] / half)
+    return PairAtoms(tilted[seen] * half, tilted[seen] / half)

@@ -32,7 +32,7 @@ _BINS = 4096
 _METHOD = "between a coarser and a finer finite pair, in floating point to a relative 1e-12"
 
 
-class Atoms(NamedTuple):
+class PairAtoms(NamedTuple):
     """The masses of P and Q on finitely many outcomes."""
 
     p: Floats
@@ -43,13 +43,13 @@ class Atoms(NamedTuple):
         with np.errstate(divide="ignore", invalid="ignore"):
             return np.where(self.p > 0, np.log(self.p) - np.log(self.q), -np.inf)
 
-    def times(self, other: Atoms) -> Atoms:
+    def times(self, other: PairAtoms) -> PairAtoms:
         """Multiply out two independent families."""
-        return Atoms(np.outer(self.p, other.p).ravel(), np.outer(self.q, other.q).ravel())
+        return PairAtoms(np.outer(self.p, other.p).ravel(), np.outer(self.q, other.q).ravel())
 
-    def reversed(self) -> Atoms:
+    def reversed(self) -> PairAtoms:
         """Exchange P and Q."""
-        return Atoms(self.q, self.p)
+        return PairAtoms(self.q, self.p)
 
 
 @dataclass(frozen=True)
@@ -59,8 +59,8 @@ class Sandwich(Pair):
     `top` and `bottom` are the essential supremum and infimum of the loss.
     """
 
-    inner: Atoms
-    outer: Atoms
+    inner: PairAtoms
+    outer: PairAtoms
     top: float
     bottom: float
 
@@ -71,12 +71,12 @@ class Sandwich(Pair):
         p, q, low, high = p[seen], q[seen], low[seen], high[seen]
         low, high = np.where(q > 0, low, np.inf), np.where(p > 0, high, -np.inf)
         low, high = np.where(p > 0, low, -np.inf), np.where(q > 0, high, np.inf)
-        return cls(Atoms(p, q), split(p, q, low, high), float(np.max(high)), float(np.min(low)))
+        return cls(PairAtoms(p, q), split(p, q, low, high), float(np.max(high)), float(np.min(low)))
 
     @classmethod
     def of_atoms(cls, p: Floats, q: Floats) -> Sandwich:
         """Build it from finitely many outcomes: then inner and outer are the same."""
-        atoms = Atoms(p, q)
+        atoms = PairAtoms(p, q)
         losses = atoms.losses()
         return cls(atoms, atoms, float(np.max(losses)), float(np.min(losses)))
 
@@ -106,7 +106,7 @@ class Sandwich(Pair):
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the error of the best test of size alpha."""
         if not 0.0 <= alpha <= 1.0:
-            raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
+            raise ParameterError(f"a test's size must lie in [0, 1], got {alpha}", parameter="alpha")
         sure = float(np.interp(alpha, *self._inner_curve)) * (1 - 2 * TOLERANCE)
         possible = float(np.interp(alpha, *self._outer_curve)) * (1 + 2 * TOLERANCE) + TOLERANCE
         low, high = max(1.0 - possible, 0.0), min(max(1.0 - sure, 0.0), 1.0)
@@ -127,7 +127,7 @@ class Sandwich(Pair):
         sides = []
         for atoms in (self.inner, self.outer):
             order, starts = alike(atoms.losses(), 0.01 * TOLERANCE)
-            sides.append(Atoms(*(np.add.reduceat(mass[order], starts) for mass in atoms)))
+            sides.append(PairAtoms(*(np.add.reduceat(mass[order], starts) for mass in atoms)))
         return Sandwich(sides[0], sides[1], self.top, self.bottom)
 
     def compressed(self, bins: int = _BINS) -> Sandwich:
@@ -154,15 +154,15 @@ def mixture(parts: list[tuple[float, float, Sandwich]]) -> Sandwich:
     both sides never occur and are left out.
     """
     parts = [part for part in parts if part[0] > 0.0 or part[1] > 0.0]
-    inner = Atoms(*(np.concatenate([m[k] * part.inner[k] for *m, part in parts]) for k in (0, 1)))
-    outer = Atoms(*(np.concatenate([m[k] * part.outer[k] for *m, part in parts]) for k in (0, 1)))
+    inner = PairAtoms(*(np.concatenate([m[k] * part.inner[k] for *m, part in parts]) for k in (0, 1)))
+    outer = PairAtoms(*(np.concatenate([m[k] * part.outer[k] for *m, part in parts]) for k in (0, 1)))
     shifts = [_difference(p, q) for p, q, _ in parts]
     top = max(shift + part.top for shift, (*_, part) in zip(shifts, parts, strict=True))
     bottom = min(shift + part.bottom for shift, (*_, part) in zip(shifts, parts, strict=True))
     return Sandwich(inner, outer, top, bottom)
 
 
-def split(p: Floats, q: Floats, low: Floats, high: Floats) -> Atoms:
+def split(p: Floats, q: Floats, low: Floats, high: Floats) -> PairAtoms:
     """Move the masses of each cell to two atoms, of losses low and high, that add up to the same."""
     p, q, low, high = np.broadcast_arrays(p, q, low, high)
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
@@ -173,10 +173,10 @@ def split(p: Floats, q: Floats, low: Floats, high: Floats) -> Atoms:
     down, q_down = p - up, q - q_up
     p_all, q_all = np.concatenate([up, down]), np.concatenate([q_up, q_down])
     seen = (p_all > 0) | (q_all > 0)
-    return Atoms(p_all[seen], q_all[seen])
+    return PairAtoms(p_all[seen], q_all[seen])
 
 
-def merge(atoms: Atoms, bins: int) -> Atoms:
+def merge(atoms: PairAtoms, bins: int) -> PairAtoms:
     """Add up the atoms whose losses share a bin; infinite losses keep bins of their own."""
     losses = atoms.losses()
     edges = _edges(atoms, losses, bins)
@@ -186,10 +186,10 @@ def merge(atoms: Atoms, bins: int) -> Atoms:
     place[np.isneginf(losses)], place[np.isposinf(losses)] = 0, edges.size + 1
     p, q = (np.asarray(np.bincount(place, mass, edges.size + 2), dtype=np.float64) for mass in atoms)
     seen = (p > 0) | (q > 0)
-    return Atoms(p[seen], q[seen])
+    return PairAtoms(p[seen], q[seen])
 
 
-def spread(atoms: Atoms, bins: int) -> Atoms:
+def spread(atoms: PairAtoms, bins: int) -> PairAtoms:
     """Split every atom to the two ends of its bin, and add up what meets there."""
     losses = atoms.losses()
     edges = _edges(atoms, losses, bins)
@@ -207,10 +207,10 @@ def spread(atoms: Atoms, bins: int) -> Atoms:
         gathered = np.bincount(place, lower, edges.size) + np.bincount(place + 1, upper, edges.size)
         masses.append(np.concatenate([gathered, rest]))
     seen = (masses[0] > 0) | (masses[1] > 0)
-    return Atoms(masses[0][seen], masses[1][seen])
+    return PairAtoms(masses[0][seen], masses[1][seen])
 
 
-def power_curve(atoms: Atoms) -> tuple[Floats, Floats]:
+def power_curve(atoms: PairAtoms) -> tuple[Floats, Floats]:
     """Return sizes and powers of the likelihood-ratio tests, from (0, mass of infinite loss) to (1, 1)."""
     order = np.argsort(-atoms.losses(), kind="stable")
     certain = float(atoms.p[atoms.q == 0].sum())
@@ -220,7 +220,7 @@ def power_curve(atoms: Atoms) -> tuple[Floats, Floats]:
     return size, np.minimum(power, 1.0)
 
 
-def _edges(atoms: Atoms, losses: Floats, bins: int) -> Floats | None:
+def _edges(atoms: PairAtoms, losses: Floats, bins: int) -> Floats | None:
     """Return bins over the finite losses, most of them where the mass is; None where there is nothing to gather."""
     finite = np.isfinite(losses)
     if np.count_nonzero(finite) <= bins:

@@ -1,3 +1,0 @@
-"""Audits from one run: canaries, guesses, and how many right ones a guarantee allows."""
-
-from discreet.audit.one_run.one_run_audit import Canaries, OneRun, one_run

@@ -1,8 +1,0 @@
-"""Lets `python -m discreet.cli` do what the installed program does."""
-
-from __future__ import annotations
-
-from discreet.cli import main
-
-if __name__ == "__main__":
-    main()

@@ -1,0 +1,204 @@
+"""What a release may spend, in shares fixed before any data is read: noise and choices, pure or concentrated."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import ConflictingParameters, ParameterError
+from discreet.laws import DiscreteGaussian, DiscreteLaplace
+from discreet.laws.number import Number, exact_rational, positive_rational
+from discreet.mechanisms import Exponential
+from discreet.privacy import (
+    ZCDP,
+    ApproxDP,
+    Guarantee,
+    Norm,
+    Price,
+    PureDP,
+    Sensitivity,
+    implies,
+    largest_rho,
+    warn_if_senseless,
+)
+from discreet.privacy.numbers import downward, number, whole, written
+from discreet.statistics.pricing import NoisyVector
+from discreet.synthesis.base.neighbors import Neighbors
+
+
+@dataclass(frozen=True, slots=True)
+class Noisy:
+    """Integers with noise, and the standard deviation of that noise."""
+
+    values: NDArray[np.int64]
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One integer with noise, and the standard deviation of that noise."""
+
+    value: int
+    deviation: float
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """A guarantee for the whole release, and the amount that its parts divide: epsilon if pure, else rho.
+
+    Privacy. If the shares of all `noisy`, `measure` and `choose` calls of a release add up to at most 1, also where a
+        later call is chosen in view of earlier results, the release keeps `guarantee`; calls on a `part` count by the
+        product of both shares.
+        Proof: a call with share s is (s amount)-DP where the allowance is pure and (s amount)-zCDP otherwise: noise by
+        `NoisyVector`, for h histograms at once with h times the L1 distance and the squared L2 distance of one, or for
+        one integer with its sensitivity; the choice with range e is e-DP and, being of bounded range, e^2/8-zCDP, with
+        e = s amount and e = sqrt(8 s amount) rounded down. Both add up under adaptive composition; an allowance whose
+        amount does not imply its guarantee, as epsilon, as rho or by the conversion of zCDP, cannot be made.
+    """
+
+    guarantee: Guarantee
+    amount: Fraction
+    neighbors: Neighbors
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.neighbors, Neighbors) or not isinstance(self.guarantee, Guarantee):
+            raise ParameterError(
+                "an allowance has a guarantee, an amount and Neighbors: use Allowance.of", parameter="neighbors"
+            )
+        object.__setattr__(self, "amount", positive_rational(self.amount, name="amount"))
+        if self.guarantee.relation is not self.neighbors.relation:
+            raise ConflictingParameters(
+                "the guarantee is for other neighbors than the allowance's", parameter="relation"
+            )
+        if not _affords(self.guarantee, self.amount):
+            raise ParameterError("the amount is more than the guarantee allows: use Allowance.of", parameter="amount")
+
+    @classmethod
+    def of(
+        cls,
+        neighbors: Neighbors,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+    ) -> Allowance:
+        """Read the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated."""
+        if not isinstance(neighbors, Neighbors):
+            raise ParameterError(
+                "say who is protected: Neighbors(relation, people), such as Neighbors(Relation.CHANGE_ONE, 10_000)",
+                parameter="neighbors",
+            )
+        relation = neighbors.relation
+        price = Price.read(epsilon=epsilon, delta=delta, rho=rho, accepts=("epsilon", "rho"))
+        if rho is not None and price.rho is not None:
+            return cls(ZCDP(rho, relation=relation), price.rho, neighbors)
+        if epsilon is None or price.epsilon is None:
+            raise AssertionError("a price is epsilon or rho")
+        if delta is None:
+            return cls(PureDP(epsilon, relation=relation), price.epsilon, neighbors)
+        target = ApproxDP(epsilon, delta, relation=relation)
+        warn_if_senseless(target, people=neighbors.people)
+        return cls(target, largest_rho(written(target.epsilon), written(target.delta)), neighbors)
+
+    @property
+    def pure(self) -> bool:
+        """Whether the guarantee is pure: Laplace noise, else Gaussian."""
+        return isinstance(self.guarantee, PureDP)
+
+    def noisy(self, histogram: NDArray[np.int64], share: Fraction) -> Noisy:
+        """Release one histogram (disjoint cells, of all records) with a share of the amount."""
+        mechanism = self.noise(share)
+        values = np.asarray(mechanism(np.asarray(histogram, dtype=np.int64)), dtype=np.int64)
+        return Noisy(values, deviation_of(mechanism))
+
+    def noise(self, share: Fraction, *, histograms: int = 1) -> NoisyVector:
+        """Return the noise for so many histograms of all records at once, with a share of the amount."""
+        amount, times = self._amount(share), whole(histograms, name="histograms")
+        return noise_for(self, amount, sensitivity=self.neighbors.l1 * times, squared=self.neighbors.squared * times)
+
+    def deviation(self, share: Fraction, *, histograms: int = 1) -> float:
+        """Return the standard deviation that `noisy` would add with that share; public."""
+        return deviation_of(self.noise(share, histograms=histograms))
+
+    def single(self, share: Fraction, *, sensitivity: int) -> NoisyVector:
+        """Return the noise for one integer that one unit moves by at most `sensitivity`, with a share of the amount."""
+        moved = whole(sensitivity, name="sensitivity")
+        return noise_for(self, self._amount(share), sensitivity=moved, squared=moved**2, scalar=True)
+
+    def single_deviation(self, share: Fraction, *, sensitivity: int) -> float:
+        """Return the standard deviation that `measure` would add with that share; public."""
+        return deviation_of(self.single(share, sensitivity=sensitivity))
+
+    def measure(self, value: int, share: Fraction, *, sensitivity: int) -> Measured:
+        """Release one integer that one unit moves by at most `sensitivity`, with a share of the amount."""
+        mechanism = self.single(share, sensitivity=sensitivity)
+        return Measured(int(mechanism(int(value))), deviation_of(mechanism))
+
+    def part(self, share: Fraction) -> Allowance:
+        """Return an allowance that holds a share of this one's amount, for another method to divide."""
+        exact, relation = self._amount(share), self.neighbors.relation
+        guarantee = PureDP(exact, relation=relation) if self.pure else ZCDP(exact, relation=relation)
+        return Allowance(guarantee, exact, self.neighbors)
+
+    def choose(self, scores: Sequence[Number] | NDArray[Any], share: Fraction, *, sensitivity: Number) -> int:
+        """Return the position of a high score, each of which one unit moves by at most `sensitivity`."""
+        amount = self._amount(share)
+        epsilon = amount if self.pure else Fraction(downward(lambda: number(8 * amount).sqrt()))
+        stated = Sensitivity(sensitivity, norm=Norm.LINF, relation=self.neighbors.relation)
+        return int(Exponential(epsilon=epsilon, sensitivity=stated)(scores))
+
+    def _amount(self, share: Fraction) -> Fraction:
+        """Return a share of the amount; raise an error for a share that is not one."""
+        return positive_rational(checked_share(share, name="share"), name="share") * self.amount
+
+
+def checked_share(share: Number, *, name: str) -> Fraction:
+    """Return a share of an allowance exactly: at least 0, so that it pays for no other, and at most 1.
+
+    Privacy. If shares that were checked add up to at most 1, any of them left unspent leave the rest at most 1.
+        Proof: none is negative.
+    """
+    exact = exact_rational(share, name=name)
+    if exact < 0:
+        raise ParameterError(
+            f"{name} is at least 0: a share below 0 would pay for others that are spent", parameter=name
+        )
+    if exact > 1:
+        raise ParameterError(f"{name} is at most 1: all shares of a release add up to 1", parameter=name)
+    return exact
+
+
+def _affords(guarantee: Guarantee, amount: Fraction) -> bool:
+    """Say whether spending the amount keeps the guarantee: as epsilon, as rho, or as a rho that is converted."""
+    match guarantee:
+        case PureDP(epsilon=level):
+            return amount <= written(level)
+        case ZCDP(rho=level):
+            return amount <= written(level)
+        case ApproxDP(epsilon=level, delta=delta) if delta > 0:
+            return implies(ZCDP(amount), ApproxDP(written(level), written(delta)))
+    return False
+
+
+def noise_for(
+    allowance: Allowance, amount: Fraction, *, sensitivity: int, squared: int, scalar: bool = False
+) -> NoisyVector:
+    """Return the noise that an amount of an allowance buys for integers that one unit moves so far in L1 and in L2."""
+    relation = allowance.neighbors.relation
+    if allowance.pure:
+        return NoisyVector.laplace(epsilon=amount, sensitivity=sensitivity, relation=relation, scalar=scalar)
+    return NoisyVector.gaussian(rho=amount, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar)
+
+
+def deviation_of(mechanism: NoisyVector) -> float:
+    """Return the standard deviation of one entry's noise."""
+    noise = mechanism.noise
+    if not isinstance(noise, DiscreteGaussian | DiscreteLaplace):
+        raise AssertionError("an allowance makes Laplace and Gaussian noise only")
+    return math.sqrt(noise.variance)

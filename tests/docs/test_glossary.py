@@ -1,0 +1,41 @@
+"""One word has one meaning in all public signatures, and the glossary says which."""
+
+from __future__ import annotations
+
+from tools.pages import glossary
+from tools.pages.signatures import parameters
+
+
+def test_the_page_is_current():
+    assert glossary.main(["--check"]) == 0, "run `make glossary`"
+
+
+def test_a_word_that_many_signatures_share_has_an_entry():
+    assert glossary.missing() == []
+
+
+def test_no_parameter_has_a_name_that_another_word_stands_for():
+    assert glossary.misused() == []
+
+
+def test_every_exception_has_its_reason_and_its_use():
+    assert glossary.idle() == []
+    assert all(reason for word in glossary.avoided() for reason in word.allowed.values())
+
+
+def test_a_word_that_is_explained_and_avoided_has_exceptions():
+    explained = {term.word for term in glossary.terms()}
+    assert all(word.allowed for word in glossary.avoided() if word.word in explained)
+
+
+def test_parameters_of_functions_constructors_and_methods_are_found():
+    found = {word: {one.name for one in takers} for word, takers in parameters().items()}
+    assert {"Laplace", "mean"} <= found["epsilon"]
+    assert "Session.sql" in found["sql"]
+
+
+def test_a_misused_word_is_reported(monkeypatch):
+    monkeypatch.setattr(glossary, "avoided", lambda _root: [glossary.Avoided("epsilon", "price", {"m*": "so"})])
+    told = glossary.misused()
+    assert any("Laplace takes epsilon=, write price=" in line for line in told)
+    assert not any("statistics.mean:" in line for line in told)
