@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from discreet.query import Record, Session
 
 Run = Callable[[Records, Charge], SyntheticRelease]
-_FORMAT = "discreet synthesis 1"
+_FORMAT = "discreet synthesis 2"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
