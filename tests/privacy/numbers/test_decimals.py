@@ -19,7 +19,6 @@ from discreet.privacy import (
     ApproxDP,
     GaussianDP,
     Norm,
-    Price,
     PureDP,
     Relation,
     RenyiDP,

@@ -96,11 +96,11 @@ def test_every_field_of_a_method_is_in_its_digest() -> None:
                 "visits",
                 cells,
                 lambda w, n, p: Residual.of(w, n, **p.amounts(), aim=Aim.LARGEST),
-                size=60,
+                people=60,
                 epsilon=1,
             ),
             prepare(
-                session, "visits", cells, lambda w, n, p: Tree.of(w, n, **p.amounts(), rows=77), people=60, epsilon=1
+                session, "visits", cells, lambda w, n, p: Tree.of(w, n, **p.amounts(), size=77), people=60, epsilon=1
             ),
             explain(session, "visits", cells, method="tree", people=60, epsilon=1),
         ]

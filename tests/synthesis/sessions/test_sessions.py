@@ -496,7 +496,7 @@ def test_dates_keep_their_days_and_integers_their_middles() -> None:
         ({"columns": ["region", "region"]}, ParameterError, "twice"),
         ({"columns": ["cost"], "bins": 0}, ParameterError, "bins"),
         ({"columns": ["cost"], "bins": True}, ParameterError, "bins"),
-        ({"columns": ["cost"], "bins": Bins(0, 1, 2)}, ParameterError, "bins"),
+        ({"columns": ["cost"], "bins": Bins((0, 1), 2)}, ParameterError, "bins"),
         ({"columns": ["cost"], "bins": {"nothing": 3}}, UnknownName, "no column"),
         ({"columns": ["region"], "bins": {"region": 3}}, ParameterError, "for columns of numbers"),
         ({"table": 'visits"; --'}, UnknownName, "no private table"),
@@ -512,7 +512,7 @@ def test_a_domain_that_the_policy_does_not_settle_is_refused_with_the_line_to_ad
 
 def test_bins_by_name_and_stated_bins() -> None:
     with open_session() as session:
-        domain = domain_of(session, "visits", ["age", "cost"], bins={"cost": Bins(0, 100, 4)})
+        domain = domain_of(session, "visits", ["age", "cost"], bins={"cost": Bins((0, 100), 4)})
         assert domain.attributes[1].edges == (0, 25, 50, 75, 100)  # type: ignore[attr-defined]
         assert domain.attributes[0].size == 26
 
