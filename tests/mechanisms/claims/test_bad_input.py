@@ -118,7 +118,11 @@ PARAMETERS: list[tuple[Any, type[DiscreetError], str]] = [
     (lambda: Top(k=2, epsilon=1, sensitivity=1).error(0.0, candidates=5), ParameterError, "confidence"),
     (lambda: dp.NoisyMax(epsilon=1, sensitivity=1, gap="yes"), ParameterError, "gap must be True or False"),
     (lambda: dp.NoisyMax(epsilon=1, sensitivity=1).gap_error(0.9, candidates=2), MissingParameter, "gap=True"),
-    (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, gap=1), ParameterError, "gap must be True or False"),
+    (
+        lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1, gap=1),
+        ParameterError,
+        "gap must be True or False",
+    ),
     (lambda: dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1).gap(2), MissingParameter, "gap=True"),
     (lambda: dp.NoisyMax(epsilon=1, sensitivity=1, grid=0.25), ConflictingParameters, "float"),
     (lambda: dp.AboveThreshold(epsilon=1, sensitivity=1), MissingParameter, "threshold"),
