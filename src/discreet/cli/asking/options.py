@@ -124,5 +124,5 @@ def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None
 
 
 def finite(value: Any) -> Any:
-    """Return None in the place of a number that JSON does not have."""
+    """Return a number, or None for one that JSON does not have."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -62,9 +62,6 @@ class MethodName(click.Choice[str]):
 @click.option("--column", "columns", multiple=True, help="A column to take; repeat it for several. All if left out.")
 @options.stated("--bins", click.IntRange(min=1), BINS, "The most bins, of equal width, for a number with a range.")
 @click.option(
-    "--marginals", type=click.IntRange(min=1), help="Ask for all cells of the marginals of this many columns."
-)
-@click.option(
     "--marginals", type=click.IntRange(min=1), help="Ask for every cell of the marginals of this many columns."
 )
 @click.option(
