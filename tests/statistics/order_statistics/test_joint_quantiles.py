@@ -117,9 +117,7 @@ def test_the_exact_law_keeps_epsilon_on_all_neighbors_of_small_tables(
     worst = 0.0
     # a law is that of the rows in any order, and both directions of a pair are looked at
     pairs = neighbors(range(steps + 1), 3, relation)
-    apart = {
-        frozenset((tuple(sorted(one)), tuple(sorted(two)))) for one, two in pairs
-    }
+    apart = {frozenset((tuple(sorted(one)), tuple(sorted(two)))) for one, two in pairs}
     for first, second in (pair for pair in apart if len(pair) == 2):
         pair = laws[first].pair(laws[second])
         worst = max(worst, pair.max_loss().upper, pair.reversed().max_loss().upper)

@@ -17,7 +17,6 @@ from numpy.typing import ArrayLike, NDArray
 from discreet.display import Table, format_number
 from discreet.display.plots import Plot
 from discreet.errors import InputError, ParameterError
-from discreet.frames import to_pandas
 from discreet.local.estimates.block_support import BlockSupport
 from discreet.local.estimates.columns import EstimateColumns
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
