@@ -52,6 +52,12 @@ def classes(room: ModuleType) -> list[str]:
     return [name for name in public_names(room) if isinstance(getattr(room, name), type)]
 
 
+def owner(kind: type, place: str) -> str:
+    """Return the room that documents a class: the one that defines it where that exports it, else this one."""
+    home = ".".join(kind.__module__.split(".")[:2])
+    return home if home in DOCUMENTED and kind.__name__ in public_names(import_module(home)) else place
+
+
 def functions(room: ModuleType) -> list[str]:
     """Return the names of the public functions of a room."""
     exported = {name: getattr(room, name) for name in public_names(room)}
@@ -67,7 +73,8 @@ def pages() -> dict[str, str]:
     made: dict[str, str] = {}
     for place in DOCUMENTED:
         room = import_module(place)
-        made |= {f"{place}.{one}.md": _page(place, getattr(room, one), one) for one in classes(room)}
+        own = [one for one in classes(room) if owner(getattr(room, one), place) == place]
+        made |= {f"{place}.{one}.md": _page(place, getattr(room, one), one) for one in own}
     if len({file.lower() for file in made}) < len(made):
         raise TwoPagesOfOneName("rename one of two classes whose names differ in capitals only")
     return made
@@ -79,7 +86,7 @@ def listing(room: ModuleType) -> str:
     parts: list[str] = []
     if found:
         parts += ["## Classes\n", "| class | what it is |", "|---|---|"]
-        parts += [f"| {{py:obj}}`~{room.__name__}.{one}` | {_sentence(getattr(room, one))} |" for one in found]
+        parts += [f"| {_link(room, one)} | {_sentence(getattr(room, one))} |" for one in found]
     if functions(room):
         parts += ["\n## Functions\n", "```{eval-rst}"]
         parts += [f".. autofunction:: {room.__name__}.{one}" for one in functions(room)]
@@ -94,6 +101,10 @@ def _page(place: str, kind: type, name: str) -> str:
         f"---\norphan: true\n---\n# {name}\n\n*In [{place}](../{room}.md)*\n\n"
         f"```{{eval-rst}}\n.. autoclass:: {place}.{name}\n   :members:\n{shown}```\n"
     )
+
+
+def _link(room: ModuleType, name: str) -> str:
+    return f"{{py:obj}}`~{owner(getattr(room, name), room.__name__)}.{name}`"
 
 
 def _sentence(value: object) -> str:

@@ -18,6 +18,7 @@ DOCUMENTED = (
     "discreet.audit",
     "discreet.data",
     "discreet.display",
+    "discreet.frames",
     "discreet.laws",
     "discreet.ledger",
     "discreet.local",
@@ -30,7 +31,7 @@ DOCUMENTED = (
     "discreet.testing",
     "discreet.testing.museum",
 )
-"""The rooms whose names have a page in the reference."""
+"""The rooms whose names have a page in the reference; a name of two rooms belongs to the first."""
 
 _OTHERS = {"self", "cls", "args", "kwargs"}
 
