@@ -96,7 +96,7 @@ def statistics_of_columns() -> None:
     statistics.count(where=column > 10, relation=HIDDEN, error=50)
     statistics.sum(np.array(VALUES), bounds=(0, 100), relation=HIDDEN, rho=0.5)
     statistics.mean(column, bounds=(0, 100), relation=HIDDEN, epsilon=0.5, confidence=0.9)
-    statistics.mean(VALUES, bounds=(0, 100.0), relation=HIDDEN, error=5, people=5, missing=0)
+    statistics.mean(VALUES, bounds=(0, 100.0), relation=HIDDEN, error=5, rows_expected=5, missing=0)
     statistics.variance(VALUES, bounds=(0, 100), relation=HIDDEN, epsilon=1, delta=1e-6)
     statistics.quantile(column, 0.5, bounds=(0, 100), relation=HIDDEN, epsilon=1)
     statistics.quantiles(VALUES, [0.25, 0.75], bounds=(0, 100), relation=HIDDEN, epsilon=1).to_pandas()
@@ -118,7 +118,7 @@ def private_sql() -> None:
         assert isinstance(session, query.Session)
         domain = synthesis.domain_of(session, "people", ["sex", "education"])
         workload = synthesis.marginals(domain, ways=2)
-        release = synthesis.synthesize(session, "people", workload, rho=0.02, size=100)
+        release = synthesis.synthesize(session, "people", workload, rho=0.02, people=500)
         assert len(release.answers) > 1
     terms = ledger.Terms(lineage="hospital", unit="patient", budget=dp.PureDP(1, relation=HIDDEN), caps={"ana": None})
     assert ledger.MemoryLedger(terms).verify().entries == 1

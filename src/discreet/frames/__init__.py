@@ -1,5 +1,6 @@
 """One reader of frames: tables and columns of numpy, pandas, Polars, Arrow and lists, and results as frames."""
 
+from discreet._optional import listing
 from discreet.frames.cells import ALL, Type
 from discreet.frames.column import ColumnKind, FrameColumn, frame_library
 from discreet.frames.declared import identities, typed
@@ -42,3 +43,5 @@ __all__ = [
     "typed",
     "unit_array",
 ]
+
+__dir__ = listing("discreet.frames")

@@ -39,8 +39,12 @@ import numpy as np
 
 from discreet.frames.times import DAY, FIRST_MICROSECOND, LAST_MICROSECOND, microsecond, stripped
 
-SAFE = -(2**53) + 1, 2**53 - 1  # whole numbers that a float never stands for in place of another
+SAFE = -(2**53) + 1, 2**53 - 1
+"""Whole numbers that a float never stands for in place of another."""
+
 ALL = -(2**63), 2**63 - 1
+"""Whole numbers of 64 bits."""
+
 _MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
 _DIGITS = re.compile(r"[+-]?[0-9]+")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|[+-]?inf(?:inity)?", re.IGNORECASE)

@@ -229,7 +229,7 @@ VALUES: list[tuple[Any, Any, str]] = [
     (HISTOGRAM, 41, "mapping"),
     (HISTOGRAM, {"41": 1.0}, "whole numbers of people"),
     (HISTOGRAM, {"41": -1}, "whole numbers of people"),
-    (HISTOGRAM, (["41", "41"], [1, 2]), "twice"),
+    (HISTOGRAM, (["41", "41"], [1, 2]), "repeated"),
     (HISTOGRAM, ([["41"]], [1]), "hashable"),
     (dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1), 1.5, "sensitivity=1.0"),
     (dp.AboveThreshold(threshold=1, epsilon=1, sensitivity=1), np.array([1, 2]), "single number"),

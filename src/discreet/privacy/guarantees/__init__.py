@@ -21,5 +21,4 @@ from discreet.privacy.guarantees.guarantee import (
     shown,
     warn_if_senseless,
 )
-from discreet.privacy.guarantees.moments import zcdp_epsilon
 from discreet.privacy.guarantees.wording import in_words, plain, with_notion
