@@ -28,7 +28,7 @@ def collect(items: int, epsilon: float, people: int, batch: int) -> dict[str, fl
     from discreet.local import design
 
     start, wall = time.process_time(), time.perf_counter()
-    spec = design(people=people, values=items, epsilon=epsilon).spec
+    spec = design(people=people, categories=items, epsilon=epsilon).spec
     aggregator, truth = spec.aggregator(), np.zeros(items, dtype=np.int64)
     designed = time.process_time() - start
     invention = clients = ingest = 0.0
@@ -46,7 +46,7 @@ def collect(items: int, epsilon: float, people: int, batch: int) -> dict[str, fl
             for total, begin, end in zip((invention, clients, ingest), times, times[1:], strict=False)
         )
     before = time.process_time()
-    estimates = aggregator.estimate().values
+    estimates = aggregator.estimate().value
     decode = time.process_time() - before
     error = float(np.mean((estimates - truth / people) ** 2))
     return {

@@ -29,7 +29,7 @@ def optimum(epsilon: float, people: int) -> float:
 def estimated_error(spec: FrequencyOracle, held: Integers) -> float:
     """Let everybody report once and return the mean squared error over all items."""
     found = spec.aggregator().add(spec.client().report_many(held)).estimate()
-    return float(np.mean((found.values - _shares(spec, held)) ** 2))
+    return float(np.mean((found.value - _shares(spec, held)) ** 2))
 
 
 def predicted_error(spec: FrequencyOracle, held: Integers) -> float:
@@ -55,7 +55,7 @@ def rows() -> Iterator[Bar]:
 
 def _ours(items: int, epsilon: float, held: Integers, draws: int) -> Iterator[Bar]:
     """Compare the exact variance with the optimum, and the measured error with the exact one."""
-    spec = design(people=held.size, values=items, epsilon=epsilon).spec
+    spec = design(people=held.size, categories=items, epsilon=epsilon).spec
     ratio = spec.variance(held.size) / optimum(epsilon, held.size)
     what = f"d = {items}, epsilon {epsilon:g}"
     heaviest = float(
@@ -95,4 +95,4 @@ def _their_error(peer: LocalPeer, oracle: str, epsilon: float, items: int, peopl
 
 def _shares(spec: FrequencyOracle, held: Integers) -> np.typing.NDArray[np.float64]:
     """Return the true frequencies of all items."""
-    return np.bincount(held, minlength=spec.size) / held.size
+    return np.bincount(held, minlength=spec.category_count) / held.size

@@ -154,11 +154,11 @@ def _mean(people: int, epsilon: float, scores: list[float]) -> Iterator[Bar]:
 
 def _ceiling(people: int, exponent: float, epsilon: float) -> Bar:
     """Ask everybody about a list of all keys that is known beforehand: no search does better."""
-    spec = design(people=people, values=ITEMS, epsilon=epsilon).spec
+    spec = design(people=people, categories=ITEMS, epsilon=epsilon).spec
     scores = []
     for draw in range(DRAWS):
         held = zipf(people, ITEMS, exponent, people, draw)
-        frequencies = spec.aggregator().add(spec.client().report_many(held)).estimate().values
+        frequencies = spec.aggregator().add(spec.client().report_many(held)).estimate().value
         scores.append(harmonic(np.argsort(-frequencies)[:TOP].tolist(), heaviest(held).tolist()))
     what = f"{_what(people, exponent, epsilon)}: ceiling, the {ITEMS:,} keys known"
     return Bar(what, f"{np.mean(scores):.3f} +- {standard_error(scores):.3f}")

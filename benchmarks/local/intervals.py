@@ -25,7 +25,7 @@ def rows() -> Iterator[Bar]:
     for people, items, epsilon, draws in WORK:
         held = zipf(people, items, EXPONENT, items)
         truth = np.bincount(held, minlength=items) / people
-        spec = design(people=people, values=items, epsilon=epsilon).spec
+        spec = design(people=people, categories=items, epsilon=epsilon).spec
         each, together = np.empty(draws), np.empty(draws)
         for draw in range(draws):
             frequencies = spec.aggregator().add(spec.client().report_many(held)).estimate()

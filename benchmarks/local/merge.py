@@ -38,9 +38,9 @@ def specs() -> Iterator[tuple[str, Any, Any]]:
     held = zipf(PEOPLE, ITEMS, 1.1, 1)
     keys = scattered(ITEMS, 64, 2)[held]
     for spec in (
-        DirectResponse(epsilon=EPSILON, values=ITEMS),
-        design(people=PEOPLE, values=ITEMS, epsilon=EPSILON).spec,
-        OneBitHadamard(epsilon=EPSILON, values=ITEMS),
+        DirectResponse(epsilon=EPSILON, categories=ITEMS),
+        design(people=PEOPLE, categories=ITEMS, epsilon=EPSILON).spec,
+        OneBitHadamard(epsilon=EPSILON, categories=ITEMS),
     ):
         yield spec.protocol, spec, held
     for kind in (HashedGeometry.best, HeavyHitters.plan):

@@ -35,31 +35,31 @@ class Case:
 
     def listed(self, spec: Any) -> tuple[Any, ...]:
         """Return the values to compare."""
-        return self.values or tuple(range(spec.size))
+        return self.value or tuple(range(spec.category_count))
 
 
 def cases() -> Iterator[Case]:
     """Yield every protocol, most of them in two shapes."""
     for size in (2, 5, 16):
-        yield Case(f"randomized response, {size} values", _of(DirectResponse, values=size))
+        yield Case(f"randomized response, {size} values", _of(DirectResponse, categories=size))
     for prime, dimension in ((2, 3), (3, 3), (7, 2)):
         points = (prime**dimension - 1) // (prime - 1)
         parameters = {"prime": prime, "dimension": dimension, "values": points}
         yield Case(f"projective geometry, {points} points", _of(ProjectiveGeometry, **parameters))
-    yield Case("projective geometry, chosen for 16 values", lambda e: ProjectiveGeometry.best(epsilon=e, values=16))
+    yield Case("projective geometry, chosen for 16 values", lambda e: ProjectiveGeometry.best(epsilon=e, categories=16))
     for blocks, prime in ((2, 2), (3, 3)):
         size = blocks * (prime * prime + prime + 1)
         parameters = {"blocks": blocks, "prime": prime, "dimension": 3, "values": size}
         yield Case(f"hybrid geometry, {blocks} blocks, {size} points", _of(HybridGeometry, **parameters))
     for size in (3, 16):
-        yield Case(f"one-bit Hadamard, {size} values", _of(OneBitHadamard, values=size))
+        yield Case(f"one-bit Hadamard, {size} values", _of(OneBitHadamard, categories=size))
     for rows, prime in ((1, 3), (3, 2)):
         parameters = {"keys": "integer:16", "prime": prime, "dimension": 3, "rows": rows, "seed": 7}
         name = f"hashed geometry, {rows} rows, {KEYS} keys"
         yield Case(name, _of(HashedGeometry, **parameters), tuple(range(KEYS)))
     few = {"keys": "integer:24", "people": 100, "prime": 2, "dimension": 3, "levels": (16, 24), "rows": (1, 1, 1)}
     yield Case(f"heavy hitters, 2 levels, {KEYS} keys", _of(HeavyHitters, seed=7, **few), tuple(range(KEYS)))
-    bounds = {"lower": Fraction(0), "upper": Fraction(1)}
+    bounds = {"bounds": (0, 1)}
     yield Case("one-bit mean", _of(DuchiBit, **bounds), GRID)
     yield Case("hybrid mean", _of(HybridMean, **bounds), GRID)
     book = {"dimension": 3, "codewords": 12, "cap": 3, "codebooks": 2, "seed": 7}

@@ -53,7 +53,7 @@ def client_rows() -> Iterator[Bar]:
 def _client(peer: LocalPeer | None, items: int, epsilon: float, held: Integers) -> Iterator[Bar]:
     """Compare one domain at one epsilon; the sides take turns."""
     what = f"d = {items}, epsilon {epsilon:g}: a report"
-    spec = design(people=held.size, values=items, epsilon=epsilon).spec
+    spec = design(people=held.size, categories=items, epsilon=epsilon).spec
     spec.client().report_many(held[:1000])
     ours = partial(cpu_seconds, lambda: spec.client().report_many(held))
     if peer is None:
@@ -89,7 +89,7 @@ def server_rows() -> Iterator[Bar]:
         if peer is not None:
             peer.keep("held", held[:AGGREGATED])
         for epsilon in EPSILONS:
-            spec = design(people=SERVED, values=items, epsilon=epsilon).spec
+            spec = design(people=SERVED, categories=items, epsilon=epsilon).spec
             client = spec.client()
             reports = [client.report_many(part) for part in batches(held, BATCH)]
             _served(spec, reports[:1])

@@ -107,16 +107,16 @@ const parity = (n) => BigInt([...n.toString(2)].filter((digit) => digit === "1")
 // Each protocol: its fields, and from them the sizes and how to draw.
 const PROTOCOLS = {
   "randomized-response": (spec) => ({
-    cells: spec.values,
+    cells: spec.count,
     inside: 1n,
     draw(x, coin) {
       if (draw.toss(coin)) return x;
-      const other = draw.below(spec.values - 1n);
+      const other = draw.below(spec.count - 1n);
       return other < x ? other : other + 1n;
     },
   }),
   "one-bit-hadamard": (spec) => {
-    const rows = 1n << BigInt((spec.values - 1n).toString(2).length);
+    const rows = 1n << BigInt((spec.count - 1n).toString(2).length);
     return {
       cells: 2n * rows,
       inside: rows,
@@ -128,7 +128,7 @@ const PROTOCOLS = {
   },
   "projective-geometry": (spec) => {
     const space = new Geometry(spec.prime, spec.dimension);
-    if (spec.values > space.points) refuse("there are more values than points");
+    if (spec.count > space.points) refuse("there are more categories than points");
     return {
       cells: space.points,
       inside: space.onPlane,
@@ -138,7 +138,7 @@ const PROTOCOLS = {
   "hybrid-geometry": (spec) => {
     const space = new Geometry(spec.prime, spec.dimension);
     const cells = spec.blocks * space.points;
-    if (spec.blocks < 2n || spec.values > cells || cells > 1n << 30n) refuse("the blocks do not hold the values");
+    if (spec.blocks < 2n || spec.count > cells || cells > 1n << 30n) refuse("the blocks do not hold the categories");
     return {
       cells,
       inside: space.onPlane,
@@ -154,10 +154,10 @@ const PROTOCOLS = {
   },
 };
 const FIELDS = {
-  "randomized-response": ["values"],
-  "one-bit-hadamard": ["values"],
-  "projective-geometry": ["values", "prime", "dimension"],
-  "hybrid-geometry": ["values", "blocks", "prime", "dimension"],
+  "randomized-response": [],
+  "one-bit-hadamard": [],
+  "projective-geometry": ["prime", "dimension"],
+  "hybrid-geometry": ["blocks", "prime", "dimension"],
 };
 
 // Reads one JSON object of bounded size, as strictly as the Python clients: JSON.parse keeps the last of two fields of
@@ -246,17 +246,20 @@ function canonical(value) {
   return JSON.stringify(value).replace(/[\u007f-\uffff]/g, escaped);
 }
 
-function checkLabels(labels, values) {
-  const texts = Array.isArray(labels) && labels.length <= MOST_LABELS && labels.every((one) => typeof one === "string");
-  if (!texts) refuse("labels are a list of at most 2^20 texts");
-  const fits = (label) => label.length <= 2 * LONGEST_LABEL && [...label].length <= LONGEST_LABEL;
-  if (!labels.every((label) => label && fits(label) && !/\p{Surrogate}/u.test(label))) {
-    refuse("labels are texts of 1 to 1024 characters that UTF-8 can write");
+// The categories are their number, or the list of their names; returns the names, none of a number.
+function namesOf(categories) {
+  if (typeof categories === "bigint" && categories >= 2n && categories <= 1n << 40n) return [];
+  const many = Array.isArray(categories) && categories.length >= 2 && categories.length <= MOST_LABELS;
+  if (!many || !categories.every((name) => typeof name === "string")) {
+    refuse("categories must be a number from 2 to 2^40, or a list of 2 to 2^20 names");
   }
-  if (labels.reduce((sum, label) => sum + label.length, 0) > MOST_LETTERS) refuse("labels have at most 2^22 characters");
-  if (labels.length && (BigInt(labels.length) !== values || new Set(labels).size !== labels.length)) {
-    refuse("labels name every value");
+  const fits = (name) => name.length <= 2 * LONGEST_LABEL && [...name].length <= LONGEST_LABEL;
+  if (!categories.every((name) => name && fits(name) && !/\p{Surrogate}/u.test(name))) {
+    refuse("names must be texts of 1 to 1024 characters that UTF-8 can write");
   }
+  if (categories.reduce((sum, name) => sum + name.length, 0) > MOST_LETTERS) refuse("names have at most 2^22 characters");
+  if (new Set(categories).size !== categories.length) refuse("two names are the same");
+  return categories;
 }
 
 export class Client {
@@ -264,7 +267,7 @@ export class Client {
 
   constructor(text) {
     const given = readObject(text);
-    const [protocol, epsilon, labels] = ["protocol", "epsilon", "labels"].map((name) => given.get(name));
+    const [protocol, epsilon, categories] = ["protocol", "epsilon", "categories"].map((name) => given.get(name));
     if (typeof protocol !== "string" || !Object.hasOwn(PROTOCOLS, protocol)) {
       refuse(`this client speaks ${Object.keys(PROTOCOLS).join(", ")}`);
     }
@@ -273,23 +276,22 @@ export class Client {
       fields[name] = given.get(name);
       if (typeof fields[name] !== "bigint" || fields[name] < 2n) refuse(`${name} is an integer of at least 2`);
     }
-    if (fields.values > 1n << 40n) refuse("there are at most 2^40 values");
-    checkLabels(labels, fields.values);
-    this.sizes = PROTOCOLS[protocol](fields);
+    const names = namesOf(categories);
+    this.count = names.length ? BigInt(names.length) : categories;
+    this.sizes = PROTOCOLS[protocol]({ count: this.count, ...fields });
     const { cells, inside } = this.sizes;
     this.coin = largestCoin(epsilon, inside, cells - inside); // our own: the collector's is only compared
     const derived = new Map(Object.entries({ coin: this.coin, cells, inside }));
-    const same = { format: "discreet.local", version: 1n, protocol, epsilon, labels, ...fields, derived };
+    const same = { format: "discreet.local", version: 2n, protocol, epsilon, categories, ...fields, derived };
     if (canonical(given) !== canonical(new Map(Object.entries(same)))) {
       refuse("this spec is not consistent: it does not follow from its parameters");
     }
-    this.places = new Map(labels.map((label, place) => [label, place])); // a search would take time by place
-    this.values = fields.values;
+    this.places = new Map(names.map((name, place) => [name, place])); // a search would take time by place
   }
 
   report(value) {
     const place = typeof value === "string" ? this.places.get(value) : value;
-    if (!Number.isSafeInteger(place) || place < 0 || BigInt(place) >= this.values) refuse("this is no value");
+    if (!Number.isSafeInteger(place) || place < 0 || BigInt(place) >= this.count) refuse("this is no value");
     if (this.#spent) refuse("this client has reported; a second report would cost epsilon again");
     this.#spent = true;
     return Number(this.sizes.draw(BigInt(place), this.coin));

@@ -202,9 +202,8 @@ def integers(spec: dict[str, Any], name: str, least: int) -> list[int]:
     return list(found)
 
 
-def fraction(spec: dict[str, Any], name: str) -> Fraction:
+def read_fraction(text: Any, name: str) -> Fraction:
     """Return a public fraction, written as 'a/b' or 'a'; an exponent could stand for a number of any length."""
-    text = spec.get(name)
     if not isinstance(text, str) or not re.fullmatch(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?", text):
         raise SpecRefused(f"{name} of this spec is written as 'a/b' or 'a'")
     return Fraction(text)
@@ -212,24 +211,28 @@ def fraction(spec: dict[str, Any], name: str) -> Fraction:
 
 def read_epsilon(spec: dict[str, Any]) -> Fraction:
     """Return epsilon, which lies between 1/1024 and 20."""
-    epsilon = fraction(spec, "epsilon")
+    epsilon = read_fraction(spec.get("epsilon"), "epsilon")
     if not Fraction(1, 1024) <= epsilon <= 20 or epsilon.denominator.bit_length() > 1024:
         raise SpecRefused("epsilon of this spec lies between 1/1024 and 20, a fraction of at most 1024 bits")
     return epsilon
 
 
-def read_labels(spec: dict[str, Any], size: int) -> list[str]:
-    """Return the public names of the values: none, or one for each, all different."""
-    labels = spec.get("labels")
-    if not isinstance(labels, list) or len(labels) > MOST_LABELS or not all(isinstance(label, str) for label in labels):
-        raise SpecRefused("labels of this spec are a list of at most 2^20 texts")
-    if any(not 0 < len(label) <= LONGEST_LABEL or utf8(label) is None for label in labels):
-        raise SpecRefused("labels of this spec are texts of 1 to 1024 characters that UTF-8 can write")
-    if sum(len(label.encode("utf-16-le")) for label in labels) > 2 * MOST_LETTERS:
-        raise SpecRefused("labels of this spec have at most 2^22 characters in all, those beyond U+FFFF counted twice")
-    if labels and (len(labels) != size or len(set(labels)) != size):
-        raise SpecRefused("labels of this spec name every value, each by a name of its own")
-    return labels
+def read_categories(spec: dict[str, Any]) -> Any:
+    """Return the public number of categories, or the list of their names, all different."""
+    names = spec.get("categories")
+    if not isinstance(names, list):
+        return integer(spec, "categories", 2, LARGEST_DOMAIN)
+    if not 2 <= len(names) <= MOST_LABELS or not all(isinstance(name, str) for name in names):
+        raise SpecRefused("categories of this spec must be a number, or a list of 2 to 2^20 names")
+    if any(not 0 < len(name) <= LONGEST_LABEL or utf8(name) is None for name in names):
+        raise SpecRefused("names of categories must be texts of 1 to 1024 characters that UTF-8 can write")
+    if sum(len(name.encode("utf-16-le")) for name in names) > 2 * MOST_LETTERS:
+        raise SpecRefused(
+            "names of categories must have at most 2^22 characters in all; beyond U+FFFF one counts twice"
+        )
+    if len(set(names)) != len(names):
+        raise SpecRefused("categories of this spec must have different names")
+    return names
 
 
 # The projective space: points are the vectors of `dimension` digits modulo a prime, up to a factor.
@@ -440,32 +443,39 @@ class Oracle(ABC):
     coin: int
 
     def __init__(self, spec: dict[str, Any]) -> None:
-        """Read the fields of the protocol, then the labels, then make the coin."""
+        """Read the fields of the protocol, then make the coin."""
         self.fields: dict[str, Any] = {}
+        self.labels: list[str] = []
         self.cells, self.inside, self.size = self.read(spec)
-        self.labels = read_labels(spec, self.size)
         self.coin = largest_coin(read_epsilon(spec), self.inside, self.cells - self.inside)
-        self.fields["labels"] = self.labels
         self.places = {label: place for place, label in enumerate(self.labels)}  # a search would take time by place
         self.coins = [(self.coin, self.inside, self.cells - self.inside)]
 
     @abstractmethod
     def read(self, spec: dict[str, Any]) -> tuple[int, int, int]:
-        """Read and check the own fields; return the number of outputs, of preferred ones, and of values."""
+        """Read and check the own fields; return the number of outputs, of preferred ones, and of categories."""
+
+    def categories(self, spec: dict[str, Any]) -> int:
+        """Read the categories; return their number."""
+        found = self.fields["categories"] = read_categories(spec)
+        if isinstance(found, int):
+            return found
+        self.labels = found
+        return len(found)
 
     def derived(self) -> dict[str, Any]:
         """Return what the spec must say about what follows from its parameters."""
         return {"coin": written(self.coin), "cells": written(self.cells), "inside": written(self.inside)}
 
     def item(self, value: Any) -> Any:
-        """Return the number of a value, given as that or as its label."""
+        """Return the number of a value, given as that or as the name of its category."""
         place = self.places.get(value, -1) if isinstance(value, str) else value if type(value) is int else -1
         if not 0 <= place < self.size:
-            raise ValueRefused(f"a value is an int from 0 to {self.size - 1}, or its label; nothing was reported")
+            raise ValueRefused(f"a value must be an int from 0 to {self.size - 1}, or a name; nothing was reported")
         return place
 
     def parse(self, text: str) -> Any:
-        """Read a value from a command line: its label, or else its number."""
+        """Read a value from a command line: its name, or else its number."""
         if text in self.places:
             return text
         return int(text) if re.fullmatch("[0-9]{1,13}", text) else None
@@ -490,8 +500,8 @@ class RandomizedResponse(Oracle):
 
     def read(self, spec: dict[str, Any]) -> tuple[int, int, int]:
         """A value prefers itself."""
-        values = self.fields["values"] = integer(spec, "values", 2, LARGEST_DOMAIN)
-        return values, 1, values
+        count = self.categories(spec)
+        return count, 1, count
 
     def prefers(self, item: Any, report: int) -> bool:
         """The truth."""
@@ -509,10 +519,10 @@ class OneBitHadamard(Oracle):
     """Report 2 j + bit for a uniform row j; preferred is the parity of the ones that j and the value have in common."""
 
     def read(self, spec: dict[str, Any]) -> tuple[int, int, int]:
-        """There are as many rows as the least power of two with room for all values."""
-        values = self.fields["values"] = integer(spec, "values", 2, LARGEST_DOMAIN)
-        self.rows = 1 << (values - 1).bit_length()
-        return 2 * self.rows, self.rows, values
+        """There are as many rows as the least power of two with room for all categories."""
+        count = self.categories(spec)
+        self.rows = 1 << (count - 1).bit_length()
+        return 2 * self.rows, self.rows, count
 
     def prefers(self, item: Any, report: int) -> bool:
         """The bit of its row."""
@@ -534,12 +544,12 @@ class ProjectiveGeometry(Oracle):
 
     def read(self, spec: dict[str, Any]) -> tuple[int, int, int]:
         """Every value has a point of its own."""
-        values = self.fields["values"] = integer(spec, "values", 2, LARGEST_DOMAIN)
+        count = self.categories(spec)
         self.space = Geometry.read(spec)
         self.fields.update(prime=self.space.prime, dimension=self.space.dimension)
-        if values > self.space.points:
-            raise SpecRefused("the projective space of this spec has too few points for its values")
-        return self.space.points, self.space.on_plane, values
+        if count > self.space.points:
+            raise SpecRefused("the projective space of this spec has too few points for its categories")
+        return self.space.points, self.space.on_plane, count
 
     def prefers(self, item: Any, report: int) -> bool:
         """On the plane."""
@@ -556,14 +566,14 @@ class HybridGeometry(Oracle):
 
     def read(self, spec: dict[str, Any]) -> tuple[int, int, int]:
         """Every block has a space of its own."""
-        values = self.fields["values"] = integer(spec, "values", 2, LARGEST_DOMAIN)
+        count = self.categories(spec)
         self.blocks = self.fields["blocks"] = integer(spec, "blocks", 2, LARGEST_SPACE)
         self.space = Geometry.read(spec)
         self.fields.update(prime=self.space.prime, dimension=self.space.dimension)
         cells = self.blocks * self.space.points
-        if not values <= cells <= LARGEST_SPACE:
-            raise SpecRefused("the blocks of this spec hold its values in at most 2^30 cells")
-        return cells, self.space.on_plane, values
+        if not count <= cells <= LARGEST_SPACE:
+            raise SpecRefused("the blocks of this spec must hold its categories in at most 2^30 cells")
+        return cells, self.space.on_plane, count
 
     def prefers(self, item: Any, report: int) -> bool:
         """In the own block and on the plane."""
@@ -617,7 +627,7 @@ class HashedGeometry(KeyOracle):
     """Hash the key in every row by a public hash."""
 
     def read(self, spec: dict[str, Any]) -> tuple[int, int, int]:
-        """Keys cannot be counted, so they have no labels."""
+        """Keys cannot be counted."""
         self.keys, self.space = Keys(spec.get("keys")), Geometry.read(spec)
         self.rows, self.seed = integer(spec, "rows", 1, 1 << 16), integer(spec, "seed", 0, (1 << 256) - 1)
         self.purpose = integer(spec, "purpose", 0, (1 << 32) - 1)
@@ -744,10 +754,13 @@ class Mean(ABC):
     def __init__(self, spec: dict[str, Any]) -> None:
         """Read the range, then the laws."""
         self.epsilon = read_epsilon(spec)
-        self.lower, self.upper = fraction(spec, "lower"), fraction(spec, "upper")
-        if not self.lower < self.upper or max(abs(self.lower), abs(self.upper)) > 2**900:
-            raise SpecRefused("lower of this spec is less than upper, and both are numbers of a usual size")
-        self.fields: dict[str, Any] = {"lower": str(self.lower), "upper": str(self.upper)}
+        ends = spec.get("bounds")
+        if not isinstance(ends, list) or len(ends) != 2:
+            raise SpecRefused("bounds of this spec must be a list of two numbers")
+        self.low, self.high = (read_fraction(end, "bounds") for end in ends)
+        if not self.low < self.high or max(abs(self.low), abs(self.high)) > 2**900:
+            raise SpecRefused("bounds of this spec must be (low, high) with low < high, numbers of a usual size")
+        self.fields: dict[str, Any] = {"bounds": [str(self.low), str(self.high)]}
         self.weight = COIN_TOTAL
         self.laws = self.read(spec)
         self.cells = sum(law.outputs for law in self.laws)
@@ -762,9 +775,9 @@ class Mean(ABC):
         number = None
         if type(value) in (int, Fraction) or (type(value) is float and math.isfinite(value)):
             number = Fraction(value)
-        if number is None or not self.lower <= number <= self.upper:
-            raise ValueRefused("a value is a finite number between lower and upper; nothing was reported")
-        return (number - self.lower) / (self.upper - self.lower)
+        if number is None or not self.low <= number <= self.high:
+            raise ValueRefused("a value must be a finite number within the bounds; nothing was reported")
+        return (number - self.low) / (self.high - self.low)
 
     def parse(self, text: str) -> Any:
         """Read a decimal number or a fraction from a command line."""
@@ -804,7 +817,7 @@ class HybridMean(Mean):
     def read(self, spec: dict[str, Any]) -> list[Piecewise]:
         """The weight is a multiple of 2^-64."""
         steps, window = integer(spec, "steps", 1, 1 << 12), integer(spec, "window", 1, 1 << 12)
-        weight = fraction(spec, "weight")
+        weight = read_fraction(spec.get("weight"), "weight")
         if not 0 < weight <= 1 or (weight * COIN_TOTAL).denominator != 1:
             raise SpecRefused("weight of this spec is a probability above 0, a multiple of 2^-64")
         self.weight = int(weight * COIN_TOTAL)
@@ -848,8 +861,8 @@ class Client:
     """One person's client of a spec: it checks the spec, and reports once.
 
     >>> text = (
-    ...     '{"derived":{"cells":4,"coin":"8768971294881393556","inside":1},"epsilon":"1","format":"discreet.local",'
-    ...     '"labels":[],"protocol":"randomized-response","values":4,"version":1}'
+    ...     '{"categories":4,"derived":{"cells":4,"coin":"8768971294881393556","inside":1},"epsilon":"1",'
+    ...     '"format":"discreet.local","protocol":"randomized-response","version":2}'
     ... )
     >>> client = Client(text)
     >>> client.report(3) in range(4)
@@ -868,12 +881,12 @@ class Client:
         """Read the spec, and refuse it unless everything in it follows from its parameters."""
         spec = read_object(spec_text)
         kind = PROTOCOLS.get(spec["protocol"]) if isinstance(spec.get("protocol"), str) else None
-        if spec.get("format") != "discreet.local" or spec.get("version") != 1 or kind is None:
-            raise SpecRefused(f"this client speaks discreet.local, version 1, protocols {', '.join(sorted(PROTOCOLS))}")
+        if spec.get("format") != "discreet.local" or spec.get("version") != 2 or kind is None:
+            raise SpecRefused(f"this client speaks discreet.local, version 2, protocols {', '.join(sorted(PROTOCOLS))}")
         self.protocol: Any = kind(spec)
         self.cells: int = self.protocol.cells
         self._check_coins(spec)
-        same = {"format": "discreet.local", "version": 1, "protocol": spec["protocol"]}
+        same = {"format": "discreet.local", "version": 2, "protocol": spec["protocol"]}
         same.update(self.protocol.fields, epsilon=str(read_epsilon(spec)), derived=self.protocol.derived())
         if canonical(same) != canonical(spec):
             raise SpecRefused(

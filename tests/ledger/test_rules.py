@@ -403,7 +403,7 @@ def test_a_charge_does_not_read_the_answers_before_it(opened):
 
 def test_what_is_not_a_request_or_a_charge_is_refused(opened):
     ledger = opened()
-    with pytest.raises(ParameterError, match="a Request is needed"):
+    with pytest.raises(ParameterError, match="must be a Request"):
         ledger.obtain("SELECT 1")
     with pytest.raises(ParameterError, match="a Charge from obtain"):
         ledger.store(2, "1")

@@ -24,8 +24,8 @@ from discreet.local.through_time import Beyond, MemoizedClient
 from discreet.privacy import PureDP, Relation
 from tests.local.claims.enumeration import exact_law
 
-SPEC = DirectResponse(epsilon=Fraction(1), values=4)
-WIDE = DirectResponse(epsilon=Fraction(1), values=1000)
+SPEC = DirectResponse(epsilon=Fraction(1), categories=4)
+WIDE = DirectResponse(epsilon=Fraction(1), categories=1000)
 
 
 @given(life=st.lists(st.integers(0, 3), max_size=40))
@@ -40,7 +40,7 @@ def test_a_value_has_one_report_for_ever(life: list[int]) -> None:
 @given(life=st.lists(st.integers(0, 9), min_size=1, max_size=40), distinct=st.integers(1, 5))
 def test_whether_a_round_is_answered_follows_from_the_pattern_alone(life: list[int], distinct: int) -> None:
     shifted = [(value * 7 + 3) % 10 for value in life]  # another life of the same pattern
-    spec = DirectResponse(epsilon=Fraction(1), values=10)
+    spec = DirectResponse(epsilon=Fraction(1), categories=10)
     answered = [_answered(MemoizedClient(spec, distinct=distinct), one) for one in (life, shifted)]
     first = list(dict.fromkeys(life))[:distinct]
     assert answered[0] == answered[1] == [value in first for value in life]
@@ -58,7 +58,7 @@ def _answered(client: MemoizedClient, life: list[int]) -> list[bool]:
 
 @given(life=st.lists(st.integers(0, 9), min_size=1, max_size=40), distinct=st.integers(1, 5))
 def test_beyond_its_cap_a_client_may_repeat_the_round_before(life: list[int], distinct: int) -> None:
-    client = MemoizedClient(DirectResponse(epsilon=Fraction(1), values=10), distinct=distinct, beyond=Beyond.REPEAT)
+    client = MemoizedClient(DirectResponse(epsilon=Fraction(1), categories=10), distinct=distinct, beyond=Beyond.REPEAT)
     said: dict[int, int] = {}
     last = -1
     for value in life:
@@ -74,7 +74,7 @@ def test_beyond_its_cap_a_client_may_repeat_the_round_before(life: list[int], di
 @pytest.mark.theorem("MemoizedClient.privacy")
 @pytest.mark.parametrize("beyond", list(Beyond))
 def test_lives_of_one_pattern_are_told_apart_no_better_than_the_cap_allows(beyond: Beyond) -> None:
-    spec, distinct, pattern = DirectResponse(epsilon=Fraction(1), values=3), 2, (0, 1, 0, 2, 1, 2)
+    spec, distinct, pattern = DirectResponse(epsilon=Fraction(1), categories=3), 2, (0, 1, 0, 2, 1, 2)
     single = {value: spec.law(value).probabilities for value in range(3)}
     lives = [names for names in product(range(3), repeat=3) if len(set(names)) == 3]
     laws = [_law_of_life(spec, [names[place] for place in pattern], distinct, beyond, single) for names in lives]
@@ -116,13 +116,13 @@ def _said(client: MemoizedClient, value: int) -> int:
 
 
 def test_a_first_report_is_drawn_by_the_law_of_the_spec() -> None:
-    spec = DirectResponse(epsilon=Fraction(1), values=3)
+    spec = DirectResponse(epsilon=Fraction(1), categories=3)
     found = exact_law(lambda items: [MemoizedClient(spec, distinct=1).report(int(items[0]))], spec.items([2]))
     assert [found[output] for output in range(3)] == list(spec.law(2).probabilities)
 
 
 def test_the_guarantee_is_for_life() -> None:
-    client = MemoizedClient(DirectResponse(epsilon=Fraction(1, 3), values=4), distinct=5)
+    client = MemoizedClient(DirectResponse(epsilon=Fraction(1, 3), categories=4), distinct=5)
     assert client.guarantee == PureDP(1.6666666666666667, relation=Relation.CHANGE_ONE)
     assert client.loss.releases == 5
     assert client.loss.relation is Relation.CHANGE_ONE
@@ -130,7 +130,7 @@ def test_the_guarantee_is_for_life() -> None:
 
 
 def test_names_of_one_value_are_one_value() -> None:
-    spec = DirectResponse(epsilon=Fraction(1), values=2, labels=("no", "yes"))
+    spec = DirectResponse(epsilon=Fraction(1), categories=("no", "yes"))
     client = MemoizedClient(spec, distinct=1)
     assert client.report("yes") == client.report(1)
     with pytest.raises(StreamSpent):
@@ -149,7 +149,7 @@ def test_keys_and_vectors_are_remembered_too() -> None:
 def test_zero_is_one_value_whatever_its_sign() -> None:
     vectors = MemoizedClient(UnitVectors(epsilon=Fraction(1), dimension=2, codewords=5, cap=2, codebooks=3), distinct=1)
     assert vectors.report((0.0, 0.8)) == vectors.report((-0.0, 0.8))
-    mean = MemoizedClient(DuchiBit(epsilon=Fraction(1), lower=Fraction(-1), upper=Fraction(1)), distinct=1)
+    mean = MemoizedClient(DuchiBit(epsilon=Fraction(1), bounds=(-1, 1)), distinct=1)
     assert mean.report(0.0) == mean.report(-0.0)
 
 
@@ -210,7 +210,7 @@ def test_a_report_that_could_not_be_stored_is_not_said_and_takes_no_place() -> N
 
 
 def test_a_number_is_one_value_however_it_is_written() -> None:
-    spec = HybridMean(epsilon=Fraction(4), lower=Fraction(0), upper=Fraction(120))
+    spec = HybridMean(epsilon=Fraction(4), bounds=(0, 120))
     disk: list[bytes] = []
     client = MemoizedClient(spec, distinct=3, keep=disk.append)
     said = client.report(37), client.report(Fraction(1, 3)), client.report(0.0)
@@ -226,7 +226,7 @@ def test_a_number_is_one_value_however_it_is_written() -> None:
 
 
 def test_a_fraction_of_any_length_is_remembered_like_any_other_number() -> None:
-    spec, long = HybridMean(epsilon=Fraction(4), lower=Fraction(0), upper=Fraction(120)), Fraction(1, 10**5000)
+    spec, long = HybridMean(epsilon=Fraction(4), bounds=(0, 120)), Fraction(1, 10**5000)
     client = MemoizedClient(spec, distinct=1)
     said = client.report(long)
     assert {MemoizedClient.load(spec, client.save()).report(long) for _ in range(2)} == {said}
@@ -234,7 +234,7 @@ def test_a_fraction_of_any_length_is_remembered_like_any_other_number() -> None:
         client.report(2 * long)
 
 
-@pytest.mark.parametrize("spec", [SPEC, DirectResponse(epsilon=Fraction(2), values=1000)])
+@pytest.mark.parametrize("spec", [SPEC, DirectResponse(epsilon=Fraction(2), categories=1000)])
 def test_a_state_of_another_spec_is_refused(spec: Spec) -> None:
     state = MemoizedClient(WIDE, distinct=2).save()
     with pytest.raises(InputError, match="another spec"):
@@ -302,7 +302,7 @@ def test_a_client_does_not_show_what_it_knows() -> None:
 
 
 def test_threads_get_one_report_for_a_value() -> None:
-    client = MemoizedClient(ProjectiveGeometry.best(epsilon=Fraction(1), values=1000), distinct=1)
+    client = MemoizedClient(ProjectiveGeometry.best(epsilon=Fraction(1), categories=1000), distinct=1)
     start, said = threading.Barrier(8), []
 
     def report() -> None:

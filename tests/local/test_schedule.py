@@ -13,7 +13,7 @@ from discreet.local.shuffling.shuffled import Shuffled
 from discreet.local.through_time import MemoizedClient, Schedule, lifetime
 from discreet.privacy import PureDP, Relation
 
-SPEC = DirectResponse(epsilon=Fraction(1, 2), values=4)
+SPEC = DirectResponse(epsilon=Fraction(1, 2), categories=4)
 
 
 @pytest.mark.theorem("Schedule.privacy")
@@ -39,7 +39,7 @@ def test_a_delta_buys_less_than_the_sum_and_never_more() -> None:
     assert guarantee.relation is Relation.CHANGE_ONE
     assert guarantee.epsilon < 0.7 * 100
     assert Schedule(1).at_delta(SPEC, 1e-6).epsilon <= 0.5
-    third = DirectResponse(epsilon=Fraction(1, 3), values=4)
+    third = DirectResponse(epsilon=Fraction(1, 3), categories=4)
     assert Schedule(3).at_delta(third, 0).epsilon == Schedule(3).guarantee(third).epsilon == 1
 
 

@@ -22,11 +22,11 @@ def refusals() -> list[dict[str, str]]:
 
 
 def _direct() -> Fields:
-    return _fields(DirectResponse(epsilon=ONE, values=4))
+    return _fields(DirectResponse(epsilon=ONE, categories=4))
 
 
 def _space() -> Fields:
-    return _fields(ProjectiveGeometry(epsilon=ONE, values=13, prime=3, dimension=3))
+    return _fields(ProjectiveGeometry(epsilon=ONE, categories=13, prime=3, dimension=3))
 
 
 def _hitters() -> Fields:
@@ -64,7 +64,7 @@ def _not_private() -> Iterator[tuple[str, str]]:
     yield "the coin is that of a larger epsilon", _with(_direct(), epsilon="1/2")
     composite = {"cells": 21, "coin": str(coin(ONE, 5, 16)), "inside": 5}
     yield "the prime is composite, all else as if it were prime", _with(_space(), prime=4, derived=composite)
-    hybrid = _fields(HybridGeometry(epsilon=ONE, values=7, blocks=2, prime=3, dimension=2))
+    hybrid = _fields(HybridGeometry(epsilon=ONE, categories=7, blocks=2, prime=3, dimension=2))
     yield (
         "cells and inside suit a larger coin",
         _with(hybrid, derived={"cells": 8, "coin": str(coin(ONE, 2, 6)), "inside": 2}),
@@ -80,12 +80,13 @@ def _not_consistent() -> Iterator[tuple[str, str]]:
     yield "inside is wrong", _derived(direct, inside=2)
     yield "derived has an unknown field", _derived(direct, outside=3)
     yield "derived is missing", _text({name: direct[name] for name in direct if name != "derived"})
-    yield "a field is missing", _text({name: direct[name] for name in direct if name != "labels"})
+    yield "a field is missing", _text({name: direct[name] for name in direct if name != "categories"})
     yield "a field is unknown", _with(direct, note="")
-    yield "there are fewer labels than values", _with(direct, labels=["a", "b", "c"])
-    yield "two labels are the same", _with(direct, labels=["a", "b", "c", "c"])
-    yield "there are more values than points", _with(_space(), values=14)
-    yield "one value is no choice", _with(direct, values=1)
+    yield "there are fewer names than cells", _with(direct, categories=["a", "b", "c"])
+    yield "two names are the same", _with(direct, categories=["a", "b", "c", "c"])
+    yield "there are more categories than points", _with(_space(), categories=14)
+    yield "one category is no choice", _with(direct, categories=1)
+    yield "one name is no choice", _with(direct, categories=["a"])
 
 
 def _not_a_spec() -> Iterator[tuple[str, str]]:
@@ -94,15 +95,15 @@ def _not_a_spec() -> Iterator[tuple[str, str]]:
     good = _text(direct)
     yield "not JSON", good[:-1]
     yield "not an object", f"[{good}]"
-    yield "a name occurs twice", good[:-1] + ',"version":1}'
+    yield "a name occurs twice", good[:-1] + ',"version":2}'
     yield "epsilon is a float", good.replace('"epsilon":"1"', '"epsilon":1.0')
     yield "epsilon is a number", _with(direct, epsilon=1)
     for text in ("2/2", "01", "1e0", "1.0", "+1", " 1", "1/0", "0", "-1", "21", "1/1025", "inf"):
         yield f"epsilon is written as {text}", _with(direct, epsilon=text)
     yield "a long integer is written as a number", good.replace(f'"{direct["derived"]["coin"]}"', str(1 << 63))
-    yield "a short integer is written as text", _with(direct, values="4")
+    yield "a short integer is written as text", _with(direct, categories="4")
     yield "an integer is a truth value", _with(direct, version=True)
-    yield "another version", _with(direct, version=2)
+    yield "another version", _with(direct, version=1)
     yield "another format", _with(direct, format="discreet.central")
     yield "another protocol", _with(direct, protocol="trust-me")
 
@@ -113,7 +114,7 @@ def _keys() -> Iterator[tuple[str, str]]:
     yield "there are no such keys", _with(hashed, keys="number:7")
     yield "a size is written with a zero in front", _with(hashed, keys="text:07")
     yield "keys have a wrong number of words", _derived(hashed, words=4)
-    yield "keys have labels", _with(hashed, labels=["a"])
+    yield "keys have categories", _with(hashed, categories=["a", "b"])
     yield "there are no rows", _with(hashed, rows=0)
     yield "the seed is too long", _with(hashed, seed=str(1 << 256))
     hitters = _hitters()
@@ -126,17 +127,16 @@ def _keys() -> Iterator[tuple[str, str]]:
 
 def _means() -> Iterator[tuple[str, str]]:
     """Ranges, grids and weights."""
-    bit = _fields(DuchiBit(epsilon=ONE, lower=Fraction(0), upper=ONE))
-    grid = _fields(
-        HybridMean(epsilon=ONE, lower=Fraction(0), upper=Fraction(8), steps=4, window=3, weight=Fraction(5, 8))
-    )
+    bit = _fields(DuchiBit(epsilon=ONE, bounds=(0, 1)))
+    grid = _fields(HybridMean(epsilon=ONE, bounds=(0, 8), steps=4, window=3, weight=Fraction(5, 8)))
     yield "the coin of a bit is one too large", _derived(bit, coin=str(int(bit["derived"]["coin"]) + 1))
     first, second = grid["derived"]["coins"]
     yield "the first of two coins is one too large", _derived(grid, coins=[str(int(first) + 1), second])
     yield "the second of two coins is one too large", _derived(grid, coins=[first, str(int(second) + 1)])
     yield "a coin is missing", _derived(grid, coins=[first])
-    yield "the range is empty", _with(bit, upper="0")
-    yield "a bound is a float", _with(bit, upper="0.5")
+    yield "the range is empty", _with(bit, bounds=["0", "0"])
+    yield "a bound is a float", _with(bit, bounds=["0", "0.5"])
+    yield "there are three bounds", _with(bit, bounds=["0", "1", "2"])
     yield "the weight is no multiple of 2^-64", _with(grid, weight="1/3")
     yield "the weight is 0", _with(grid, weight="0")
     yield "the weight is above 1", _with(grid, weight="2")

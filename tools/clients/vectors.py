@@ -36,7 +36,7 @@ from tools.clients.refusals import refusals
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 FOLDER = Path("clients/vectors")
-FORMAT, VERSION = "discreet.local.vectors", 1
+FORMAT, VERSION = "discreet.local.vectors", 2
 EPSILONS = (Fraction(1, 10), Fraction(1), Fraction(7, 3), Fraction(6))
 SEED = 0x5EED << 200 | 7
 TEXTS = ("", "tea", "süd", "日本", "\U0001f375")
@@ -44,21 +44,21 @@ Made = Callable[[Fraction], Any]
 
 LISTED: dict[str, list[Made]] = {
     "randomized-response": [
-        lambda epsilon: DirectResponse(epsilon=epsilon, values=2, labels=("no", "yes")),
-        lambda epsilon: DirectResponse(epsilon=epsilon, values=7),
+        lambda epsilon: DirectResponse(epsilon=epsilon, categories=("no", "yes")),
+        lambda epsilon: DirectResponse(epsilon=epsilon, categories=7),
     ],
     "one-bit-hadamard": [
-        lambda epsilon: OneBitHadamard(epsilon=epsilon, values=2),
-        lambda epsilon: OneBitHadamard(epsilon=epsilon, values=5),
+        lambda epsilon: OneBitHadamard(epsilon=epsilon, categories=2),
+        lambda epsilon: OneBitHadamard(epsilon=epsilon, categories=5),
     ],
     "projective-geometry": [
-        lambda epsilon: ProjectiveGeometry(epsilon=epsilon, values=3, prime=2, dimension=2),
-        lambda epsilon: ProjectiveGeometry(epsilon=epsilon, values=12, prime=2, dimension=4),
-        lambda epsilon: ProjectiveGeometry(epsilon=epsilon, values=28, prime=5, dimension=3),
+        lambda epsilon: ProjectiveGeometry(epsilon=epsilon, categories=3, prime=2, dimension=2),
+        lambda epsilon: ProjectiveGeometry(epsilon=epsilon, categories=12, prime=2, dimension=4),
+        lambda epsilon: ProjectiveGeometry(epsilon=epsilon, categories=28, prime=5, dimension=3),
     ],
     "hybrid-geometry": [
-        lambda epsilon: HybridGeometry(epsilon=epsilon, values=7, blocks=2, prime=3, dimension=2),
-        lambda epsilon: HybridGeometry(epsilon=epsilon, values=20, blocks=3, prime=2, dimension=3),
+        lambda epsilon: HybridGeometry(epsilon=epsilon, categories=7, blocks=2, prime=3, dimension=2),
+        lambda epsilon: HybridGeometry(epsilon=epsilon, categories=20, blocks=3, prime=2, dimension=3),
     ],
 }
 
@@ -125,21 +125,17 @@ KEYED: dict[str, list[tuple[Made, tuple[Any, ...]]]] = {
 MEANS: dict[str, list[tuple[Made, tuple[str, ...]]]] = {
     "duchi-bit": [
         (
-            lambda epsilon: DuchiBit(epsilon=epsilon, lower=Fraction(-1), upper=Fraction(1, 2)),
+            lambda epsilon: DuchiBit(epsilon=epsilon, bounds=(-1, Fraction(1, 2))),
             ("-1", "-1/4", "0", "1/3", "1/2"),
         ),
     ],
     "hybrid-mean": [
         (
-            lambda epsilon: HybridMean(
-                epsilon=epsilon, lower=Fraction(0), upper=Fraction(8), steps=4, window=3, weight=Fraction(5, 8)
-            ),
+            lambda epsilon: HybridMean(epsilon=epsilon, bounds=(0, 8), steps=4, window=3, weight=Fraction(5, 8)),
             ("0", "1", "2", "9/4", "8"),
         ),
         (
-            lambda epsilon: HybridMean(
-                epsilon=epsilon, lower=Fraction(-3), upper=Fraction(4), steps=3, window=1, weight=Fraction(1)
-            ),
+            lambda epsilon: HybridMean(epsilon=epsilon, bounds=(-3, 4), steps=3, window=1, weight=Fraction(1)),
             ("-3", "0", "7/2", "4"),
         ),
     ],
@@ -191,7 +187,7 @@ def _entry(spec: Any, values: Iterable[tuple[Any, Any]]) -> dict[str, Any]:
 
 def _listed(spec: Any) -> dict[str, Any]:
     """All values of a spec that lists them; for one bit the public rows of some people as well."""
-    entry = _entry(spec, ((value, value) for value in range(spec.size)))
+    entry = _entry(spec, ((value, value) for value in range(spec.category_count)))
     if isinstance(spec, OneBitHadamard):
         people = (0, 1, 2, 1000, 2**64 - 1)
         entry["rows"] = [{"person": str(person), "row": spec.row(person)} for person in people]
@@ -233,11 +229,11 @@ def written_key(key: Any) -> str:
 def _batches() -> Iterable[dict[str, Any]]:
     """Reports of one to five bytes."""
     specs: list[Spec] = [
-        DirectResponse(epsilon=Fraction(1), values=2),
-        OneBitHadamard(epsilon=Fraction(1), values=300),
-        ProjectiveGeometry.best(epsilon=Fraction(1), values=65_536),
-        HybridGeometry(epsilon=Fraction(5), values=100_000_000, blocks=40, prime=149, dimension=4),
-        DirectResponse(epsilon=Fraction(20), values=1 << 34),
+        DirectResponse(epsilon=Fraction(1), categories=2),
+        OneBitHadamard(epsilon=Fraction(1), categories=300),
+        ProjectiveGeometry.best(epsilon=Fraction(1), categories=65_536),
+        HybridGeometry(epsilon=Fraction(5), categories=100_000_000, blocks=40, prime=149, dimension=4),
+        DirectResponse(epsilon=Fraction(20), categories=1 << 34),
     ]
     for spec in specs:
         reports = [0, 1, spec.cells - 1, spec.cells // 2]

@@ -25,7 +25,7 @@ Protocol = tuple[str, Callable[[Fraction], Any], Values]
 
 def _numbers(spec: Any, count: int) -> Any:
     """Return values of a spec that numbers them, the first ones more often."""
-    return np.arange(count) ** 2 % 7 % spec.size
+    return np.arange(count) ** 2 % 7 % spec.category_count
 
 
 def _keys(_: Any, count: int) -> Any:
@@ -35,8 +35,8 @@ def _keys(_: Any, count: int) -> Any:
 
 def _between(spec: Any, count: int) -> Any:
     """Return numbers between the bounds of a mean."""
-    width = float(spec.upper - spec.lower)
-    return float(spec.lower) + width * (np.arange(count) % 5) / 4
+    low, high = map(float, spec.bounds)
+    return low + (high - low) * (np.arange(count) % 5) / 4
 
 
 def _directions(_: Any, count: int) -> Any:
@@ -47,37 +47,35 @@ def _directions(_: Any, count: int) -> Any:
 def protocols() -> Iterator[Protocol]:
     """Return every public protocol with a way to make it for an epsilon, and values for it."""
     rows: dict[str, Any] = {"prime": 2, "dimension": 3, "seed": 8}
-    yield "DirectResponse/2", lambda e: local.DirectResponse(epsilon=e, values=2, labels=("no", "yes")), _numbers
-    yield "DirectResponse/7", lambda e: local.DirectResponse(epsilon=e, values=7), _numbers
-    yield "OneBitHadamard/5", lambda e: local.OneBitHadamard(epsilon=e, values=5), _numbers
+    yield "DirectResponse/2", lambda e: local.DirectResponse(epsilon=e, categories=("no", "yes")), _numbers
+    yield "DirectResponse/7", lambda e: local.DirectResponse(epsilon=e, categories=7), _numbers
+    yield "OneBitHadamard/5", lambda e: local.OneBitHadamard(epsilon=e, categories=5), _numbers
     yield (
         "ProjectiveGeometry/13",
-        lambda e: local.ProjectiveGeometry(epsilon=e, values=13, prime=3, dimension=3),
+        lambda e: local.ProjectiveGeometry(epsilon=e, categories=13, prime=3, dimension=3),
         _numbers,
     )
     yield (
         "ProjectiveGeometry/best",
-        lambda e: local.ProjectiveGeometry.best(epsilon=e, values=20, largest=5000),
+        lambda e: local.ProjectiveGeometry.best(epsilon=e, categories=20, largest=5000),
         _numbers,
     )
     yield (
         "HybridGeometry/9",
-        lambda e: local.HybridGeometry(epsilon=e, values=9, blocks=2, prime=2, dimension=3),
+        lambda e: local.HybridGeometry(epsilon=e, categories=9, blocks=2, prime=2, dimension=3),
         _numbers,
     )
-    yield "HybridGeometry/best", lambda e: local.HybridGeometry.best(epsilon=e, values=20, largest=5000), _numbers
+    yield "HybridGeometry/best", lambda e: local.HybridGeometry.best(epsilon=e, categories=20, largest=5000), _numbers
     yield "HashedGeometry", lambda e: local.HashedGeometry(epsilon=e, keys="integer:8", rows=2, **rows), _keys
     yield (
         "HeavyHitters",
         lambda e: local.HeavyHitters(epsilon=e, keys="integer:26", people=9, levels=(16, 26), rows=(2, 1, 1), **rows),
         _keys,
     )
-    yield "DuchiBit", lambda e: local.DuchiBit(epsilon=e, lower=Fraction(-1), upper=Fraction(1, 2)), _between
+    yield "DuchiBit", lambda e: local.DuchiBit(epsilon=e, bounds=(-1, Fraction(1, 2))), _between
     yield (
         "HybridMean",
-        lambda e: local.HybridMean(
-            epsilon=e, lower=Fraction(0), upper=Fraction(8), steps=4, window=3, weight=Fraction(5, 8)
-        ),
+        lambda e: local.HybridMean(epsilon=e, bounds=(0, 8), steps=4, window=3, weight=Fraction(5, 8)),
         _between,
     )
     yield (
@@ -139,13 +137,13 @@ def _estimated(spec: Any, sums: Any) -> str:
     """Return what an aggregator says at last."""
     if isinstance(spec, local.HeavyHitters):
         found = spec.find(sums, k=4, certainty=0)
-        return written([found.keys, found.probabilities, found.values, found.standard_errors])
+        return written([found.keys, found.probabilities, found.value, found.standard_error])
     hashed = isinstance(spec, local.HashedGeometry)
     result = spec.sketch(sums).estimate([3, 200, 41, 7]) if hashed else sums.estimate()
     if isinstance(result, local.LocalMean):
         return written([result.value, result.standard_error, *_interval(result.estimate())])
     found = result.intervals()
-    return written([result.values, found.low, found.high])
+    return written([result.value, found.low, found.high])
 
 
 def _interval(estimate: Any) -> list[float]:
@@ -155,16 +153,16 @@ def _interval(estimate: Any) -> list[float]:
 
 def _clients() -> Lines:
     """Return what clients with a memory say, and one that sends a single bit."""
-    spec = local.DirectResponse(epsilon=Fraction(1), values=7)
+    spec = local.DirectResponse(epsilon=Fraction(1), categories=7)
     with fixed_words("memoized"):
         client = spec.memoized(distinct=3)
         yield "MemoizedClient/reports", written([client.report(value) for value in (2, 5, 2, 5, 2, 6, 6)])
         yield "MemoizedClient/guarantee", written(client.guarantee, 12)
-    one_bit = local.OneBitHadamard(epsilon=Fraction(1), values=5)
+    one_bit = local.OneBitHadamard(epsilon=Fraction(1), categories=5)
     with fixed_words("one bit"):
         bits = [one_bit.client().bit(value, person=place) for place, value in enumerate((0, 1, 2, 3, 4, 4, 4))]
         yield "OneBitClient/bits", written(bits)
-    mean = local.DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(4))
+    mean = local.DuchiBit(epsilon=Fraction(1), bounds=(0, 4))
     for kind, made in (("Randomizer", spec), ("MeanRandomizer", mean)):
         with fixed_words(kind):
             yield f"{kind}/releases", written([made.mechanism()(value) for value in (1, 2, 3, 4, 0)])
@@ -172,14 +170,14 @@ def _clients() -> Lines:
 
 def _larger() -> Lines:
     """Return what is planned, designed, shuffled and scheduled before anybody reports."""
-    spec = local.DirectResponse(epsilon=Fraction(1), values=7)
+    spec = local.DirectResponse(epsilon=Fraction(1), categories=7)
     shuffled = spec.shuffled(people=10_000, delta=1e-6)
     yield "Shuffled/epsilon", written(shuffled.epsilon)
     yield "Shuffled/explain", block(shuffled.explain())
     yield "Schedule/guarantee", written(local.Schedule(rounds=30, distinct=3).guarantee(spec), 12)
     yield "lifetime", block(str(local.lifetime(spec, rounds=30, distinct=3, delta=1e-6)))
-    yield "design/values", block(str(local.design(people=100_000, values=64, epsilon=1)))
+    yield "design/values", block(str(local.design(people=100_000, categories=64, epsilon=1)))
     yield "design/keys", block(str(local.design(people=100_000, keys="text:12", epsilon=2, seed=7)))
     yield "HeavyHitters/plan", local.HeavyHitters.plan(people=50_000, epsilon=4, keys="integer:26", seed=5).to_json()
     with fixed_words("simulate"):
-        yield "simulate", block(str(local.simulate(people=[2000], values=16, epsilons=[1, 4], seed=7)))
+        yield "simulate", block(str(local.simulate(people=[2000], categories=16, epsilons=[1, 4], seed=7)))

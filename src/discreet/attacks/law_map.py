@@ -1,4 +1,4 @@
-"""The map of the fundamental law: for so many queries, people and errors, who is reconstructed, traced, or safe."""
+"""The map of the fundamental law: for numbers of queries, people and errors, who is reconstructed, traced, or safe."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 RECOVERED = 0.95
 TRACED, ALARMS = 0.1, 0.01
 _FEWEST, _MOST_PEOPLE, _MOST_QUERIES = 16, 2**16, 2**18
-_CANDIDATES, _REFERENCE = 400, 1999  # few people are attacked again and again until so many were
+_CANDIDATES, _REFERENCE = 400, 1999  # few people are attacked again and again until this number is reached
 _NORMAL_95, _SEPARATION = 1.6448536269514722, 1.0447963082963846  # the quantile of .95; those of .99 less .9
 _COLORS = {"RECONSTRUCTED": "#D55E00", "TRACED": "#E6B450", "BETWEEN": "#F4F4F0", "SAFE": "#8FC7B0"}
 
@@ -182,7 +182,7 @@ def fundamental_law(
     levels = np.array(sorted({float(positive(error, name="errors")) for error in errors}))
     if not len(levels):
         raise ParameterError("errors must name at least one standard deviation", parameter="errors")
-    generator(people, seed)  # a seed that is none is refused before any work
+    generator(people, seed)  # a bad seed is refused before any work
     safe = np.array([_safe(int(count), epsilon, delta) for count in counts])
     recovered, traced = np.empty((len(counts), len(levels))), np.empty((len(counts), len(levels)))
     for row, count in enumerate(counts):
@@ -226,7 +226,7 @@ def tracing_line(people: int, queries: int) -> float:
 
 
 def _effort(people: int, queries: int) -> tuple[int, int]:
-    """Return how many people so many queries go for, and how often they can ask about them under other labels."""
+    """Return how many people the queries can attack, and how often they can ask about them under other labels."""
     length = _length(people)
     return (people, queries // length) if queries >= length else (queries - 1, 1)
 
@@ -237,7 +237,7 @@ def _length(people: int) -> int:
 
 
 def _recovered(people: int, queries: int, error: float, seed: int) -> float:
-    """Run the Fourier attack with so many queries, on as many people as it can go for, until enough were attacked."""
+    """Run the Fourier attack with `queries` queries, on as many people as it can attack, until enough were attacked."""
     attacked, again = _effort(people, queries)
     coins, noise = generator(people, _other(seed, queries)), gaussian_noise(error, seed=_other(seed, 1))
     right = []
@@ -279,7 +279,7 @@ def _other(seed: int, number: int) -> int:
 
 
 def _safe(queries: int, epsilon: Number, delta: Number) -> float:
-    """Return the least noise with which so many counts keep the guarantee together."""
+    """Return the least noise with which `queries` counts keep the guarantee together."""
     return float(calibrate(lambda sigma: gaussian_loss(sigma) * queries, epsilon=epsilon, delta=delta))
 
 

@@ -16,7 +16,7 @@ QUARTERS = ([0, 0.25, 0.5, 0.75, 1.0], ["0", "25 %", "50 %", "75 %", "100 %"])
 
 
 def explained(drawn: Axes, *, columns: int) -> Plot:
-    """Return the drawing with a legend below it, of so many columns."""
+    """Return the drawing with a legend of some columns below it."""
     figure = cast("Figure", drawn.figure)
     figure.legend(loc="outside lower center", ncols=columns, frameon=False, labelcolor=INK)
     return Plot(figure)

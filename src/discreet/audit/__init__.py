@@ -73,7 +73,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     """Put a mechanism's guarantee to the test.
 
     `Level.EXACT` needs a `law(value)`, or a `pair(first, second)` of laws: it is compared with the guarantee on the
-    neighbors given (the mechanism's own if none are), in both directions, and on what `search` rounds of coordinate
+    neighbors given (the mechanism's own by default), in both directions, and on what `search` rounds of coordinate
     ascent find from the worst of them. What a mechanism takes on trust about the data, such as `monotone=True`, is a
     condition of the verdict; `OnTables` audits the mechanism with the query before it, on neighbors that no such
     statement chooses.
@@ -122,7 +122,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
 
 
 def _stated_guarantee(mechanism: object, guarantee: object) -> Guarantee:
-    """Return the guarantee to test, the mechanism's own if none is given, and check that it is about its neighbors."""
+    """Return the guarantee to test, the mechanism's own by default, and check that it is about its neighbors."""
     if guarantee is None:
         guarantee = mechanism.guarantee if isinstance(mechanism, Mechanism) else getattr(mechanism, "guarantee", None)
         if guarantee is None:

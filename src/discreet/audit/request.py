@@ -18,7 +18,7 @@ from discreet.laws import Law
 from discreet.privacy.numbers import whole
 
 Pairs = list[tuple[Any, Any]]
-_PAIRS = "neighbors is a list of pairs, each a tuple of two inputs: neighbors=[(x, y), ...]"
+_PAIRS = "neighbors must be a list of pairs, each a tuple of two inputs: neighbors=[(x, y), ...]"
 
 
 def chosen_level(level: object) -> Level:
@@ -32,7 +32,7 @@ def chosen_level(level: object) -> Level:
     if isinstance(level, str) and level.upper() in Level.__members__:
         return Level[level.upper()]
     levels = ", ".join(f"Level.{name}" for name in Level.__members__)
-    raise ParameterError(f"a level is one of {levels}, or the name of one as a text", parameter="level")
+    raise ParameterError(f"level must be one of {levels}, or the name of one as a text", parameter="level")
 
 
 def check_kind(mechanism: object) -> None:
@@ -129,7 +129,7 @@ def checked_draws(draws: object, default: int) -> int:
     if draws is None:
         return default
     if isinstance(draws, bool | np.bool_) or not isinstance(draws, int | np.integer):
-        raise ParameterError("draws is a whole number of runs, such as draws=20_000", parameter="draws")
+        raise ParameterError("draws must be a whole number of runs, such as draws=20_000", parameter="draws")
     return whole(draws, name="draws")
 
 

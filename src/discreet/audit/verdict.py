@@ -71,8 +71,8 @@ class Verdict:
     other notions they are shares of what the guarantee allows, the worst over a range of deltas, so that 1 is the
     limit. `low` is certain: the mechanism's loss reaches at least that (at `confidence` where sampling was involved,
     which is None for exact audits). `high` bounds the loss on the inputs that were searched; None where the level
-    cannot tell. `cap` is the largest loss that so many samples could have refuted, had every one of them told; None for
-    exact audits. `pairs` counts the pairs of inputs in both directions, at every level. `conditions` are statements
+    cannot tell. `cap` is the largest loss that this number of samples could have refuted, had each of them told; None
+    for exact audits. `pairs` counts the pairs of inputs in both directions, at every level. `conditions` are statements
     about the data that the guarantee takes on trust, each with the loss where it is false.
     """
 

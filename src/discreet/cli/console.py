@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
+_OPTION, _HYPHEN = re.compile(r"--[a-z][a-z-]*"), "\N{NON-BREAKING HYPHEN}"
 _PARAMETER = re.compile(r"(?<![\w.-])([a-z_]+)=(\d*)(?!\.\.\.|[\w(=])")
 
 
@@ -169,13 +170,17 @@ def fitted(table: Table, width: int) -> Table:
     rows: list[list[object]] = []
     for row in table.rows:
         cells = [
-            textwrap.wrap(cell, widths[place], break_on_hyphens=False) or [""]
-            if isinstance(cell, str) and place in texts
-            else [cell]
+            _wrapped(cell, widths[place]) or [""] if isinstance(cell, str) and place in texts else [cell]
             for place, cell in enumerate(row)
         ]
         rows += [list(line) for line in itertools.zip_longest(*cells)]
     return Table(table.columns, rows, table.caption, table.digits)
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """Wrap a text between words and at hyphens, but not within the name of an option, which is copied as a whole."""
+    whole = _OPTION.sub(lambda found: found[0].replace("-", _HYPHEN), text)
+    return [line.replace(_HYPHEN, "-") for line in textwrap.wrap(whole, width)]
 
 
 def _width(cell: object, digits: int) -> int:

@@ -30,7 +30,7 @@ _WHOLE, _RATIO = re.compile(r"[+-]?[0-9][0-9_]*"), re.compile(r"[+-]?[0-9]+/[0-9
 _LONGEST = 400
 _WRITTEN = re.compile(r"\d{1,18}(\.\d{0,18}|/\d{1,18})?|\.\d{1,18}", re.ASCII)
 _KIND = re.compile(r"\bkeys=(Text|Integer|Bytes)Keys\((\d+)\)")
-_OPTIONS = ("people", "values", "labels", "keys", "find", "seed", "bits", "largest")
+_OPTIONS = ("people", "categories", "keys", "asked", "find", "seed", "bits", "largest")
 
 
 def command(name: str | None = None) -> Callable[[Callable[..., None]], click.Command]:
@@ -91,7 +91,7 @@ def writable(_: click.Context, __: click.Parameter, target: Path | None) -> Path
     if target is None:
         return None
     if not target.name:
-        raise click.BadParameter("this takes the name of a file")
+        raise click.BadParameter("must be the name of a file")
     if not target.parent.is_dir():
         raise click.BadParameter(f"there is no folder {str(target.parent)!r}; make it first")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
@@ -107,7 +107,7 @@ def read_number(text: str) -> Number:
     """
     plain = text.strip()
     if not plain or len(plain) > _LONGEST:
-        raise ParameterError("a number is needed")
+        raise ParameterError("must be a number")
     try:
         if _WHOLE.fullmatch(plain):
             return int(plain)
@@ -158,7 +158,7 @@ class Written(Exact):
         """Read a decimal or a fraction."""
         number = _number(str(value))
         if number is None or number <= 0:
-            self.fail(f"{str(value)!r} is no positive number such as 0.5, 2 or 1/3", param, ctx)
+            self.fail(f"must be a positive number such as 0.5, 2 or 1/3; got {str(value)!r}", param, ctx)
         return number
 
 
@@ -172,7 +172,7 @@ class Bound(Exact):
         text = str(value)
         number = _number(text.removeprefix("-"))
         if number is None:
-            self.fail(f"{text!r} is no number such as 0, -2.5 or 1/3", param, ctx)
+            self.fail(f"must be a number such as 0, -2.5 or 1/3; got {text!r}", param, ctx)
         return -number if text.startswith("-") else number
 
 
@@ -184,13 +184,15 @@ def _number(text: str) -> Fraction | None:
 def as_options(words: str) -> str:
     """Return a sentence that names parameters of the library with the options of the command instead.
 
-    >>> as_options("ask for bits=1, or name them in labels=; as in keys=TextKeys(32)")
-    'ask for --bits 1, or name them in --labels; as in --keys text:32'
+    >>> as_options("ask for bits=1, or state categories=; as in keys=TextKeys(32)")
+    'ask for --bits 1, or state --categories; as in --keys text:32'
     """
     words = _KIND.sub(lambda found: f"--keys {found[1].lower()}:{found[2]}", words)
     return console.as_options(words, _OPTIONS)
 
 
-def labels(_: click.Context, __: click.Parameter, text: str | None) -> tuple[str, ...]:
-    """Split a list of labels at its commas."""
-    return () if text is None else tuple(label.strip() for label in text.split(","))
+def categories(_: click.Context, __: click.Parameter, text: str | None) -> int | tuple[str, ...] | None:
+    """Read a number of categories, or split their names at the commas."""
+    if text is None or re.fullmatch("[0-9]{1,18}", text):
+        return None if text is None else int(text)
+    return tuple(name.strip() for name in text.split(","))

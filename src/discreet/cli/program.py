@@ -36,7 +36,7 @@ COMMANDS = {
 }
 _WITHOUT_SQL = ("account", "local", "attack", "audit")  # an attack through SQL says itself what it misses
 LOCAL = {
-    "design": ("local.design", "From people, values and epsilon: the protocol, its error, the size of a report."),
+    "design": ("local.design", "From people, categories and epsilon: the protocol, its error, the size of a report."),
     "simulate": ("local.simulate", "Let invented fleets report; draw the error against epsilon and people."),
 }
 # in the order in which they are told

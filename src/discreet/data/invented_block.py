@@ -39,7 +39,7 @@ class CensusBlock(InventedTable):
 
 
 def census_block(people: int, *, seed: int) -> CensusBlock:
-    """Return a block of so many invented people; the same seed gives the same block.
+    """Return a block of `people` invented people; the same seed gives the same block.
 
     Households have 1 to 5 people. The first two are adults, 20 + 76 Beta(1.4, 2.2) years old and, the second one,
     normal around that with 4 years; the others are children, 18 to 42 years younger than the first (at least 0). Race

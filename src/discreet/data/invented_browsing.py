@@ -31,7 +31,7 @@ class Browsing(InventedTable):
 
 
 def browsing(*, people: int, pages: int, seed: int, exponent: float = 1.2) -> Browsing:
-    """Return the favorite pages of so many invented people; the same seed gives the same table.
+    """Return the favorite pages of `people` invented people; the same seed gives the same table.
 
     The r-th page is the favorite with weight r^-exponent. Addresses share their beginnings, as addresses do, are not
     all ASCII, and have at most 24 bytes in UTF-8; which of them are popular depends on the seed.

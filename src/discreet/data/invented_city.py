@@ -136,7 +136,7 @@ class City:
 
 
 def register(*, people: int = 200_000, seed: int) -> City:
-    """Return an invented city of so many adults: half are registered, a fifth are patients, a tenth are both.
+    """Return an invented city of `people` adults: half are registered, a fifth are patients, a tenth are both.
 
     Who is registered and who is a patient is drawn independently of everything else, with exactly these shares. Zip
     codes: 20, the r-th with weight 1 / (r + 4). Birth dates: any day from 1930 to 2007, younger years more likely.

@@ -81,7 +81,7 @@ class HospitalDatabase:
 
 
 def hospital_database(*, people: int, seed: int, most: int = 12) -> HospitalDatabase:
-    """Return a database of so many invented patients with 1 to `most` visits each; the same seed gives the same one.
+    """Return a database of `people` invented patients with 1 to `most` visits each; the same seed gives the same one.
 
     People and visits are those of `discreet.data.visits`. The r-th zip code lies in region r modulo 8, so that regions
     are of unequal size. Every patient's marker is 1 or 0 by a fair coin, independently of everything else: nothing

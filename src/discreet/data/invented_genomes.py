@@ -129,7 +129,7 @@ class Genomes:
 
 
 def genomes(*, people: int, positions: int, seed: int, outsiders: int = 1000, reference: int = 1000) -> Genomes:
-    """Return a case group of so many invented people, and outsiders and reference people of the same population.
+    """Return a case group of `people` invented people, and outsiders and reference people of the same population.
 
     Each position has a frequency, uniform on the multiples of 2^-16 from .05 to .5, and everybody carries the rarer
     variant there with that chance, independently of everything else (real genomes are correlated along a chromosome; a

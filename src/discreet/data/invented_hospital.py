@@ -88,7 +88,7 @@ class HospitalTable(InventedTable):
 
 
 def hospital(*, people: int, seed: int) -> HospitalTable:
-    """Return one stay for each of so many invented people; the same seed gives the same table.
+    """Return one stay for each of `people` invented people; the same seed gives the same table.
 
     Ages: 9 % children (uniform 0-17), 41 % adults (18 + 47 Beta(1.6, 1.3)), 50 % older (65 + 38 Beta(1.3, 2.6)).
     Sex: 52 % female. Zip codes: 100 synthetic ones, the r-th with weight 1 / (r + 5). Diagnoses: twelve, with
@@ -109,7 +109,7 @@ def hospital(*, people: int, seed: int) -> HospitalTable:
 
 
 def visits(*, people: int, seed: int, most: int) -> HospitalTable:
-    """Return one to `most` stays for each of so many invented people; rows of one person are neighbors.
+    """Return one to `most` stays for each of `people` invented people; rows of one person are neighbors.
 
     After each stay a person returns with chance 0.4 until `most` is reached; diagnosis, ward, nights, cost and day of
     every stay are drawn independently, as in `hospital`, and age, sex and zip code stay the same.

@@ -161,10 +161,10 @@ def population_columns() -> dict[str, dict[str, Any]]:
 
 
 def population(people: int, *, seed: int) -> Population:
-    """Return so many invented adults; the same seed gives the same people.
+    """Return `people` invented adults; the same seed gives the same people.
 
     Two thirds are men. Education depends on age, and the years of education on it alone. Marital status depends on age
-    and sex; relationship follows from marital status and sex but for a few, and for those who live alone from age.
+    and sex; relationship follows from marital status and sex except for a few, and for those who live alone from age.
     Occupation depends on education and sex, the class of work on occupation. Hours depend on age, occupation and sex.
     A high income, a fourth of all, becomes likelier with education, age, hours, a spouse and some occupations. A gain
     or a loss of capital is 0 for nine in ten, and likelier with a high income. Nine in ten come from home; the others

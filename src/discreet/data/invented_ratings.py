@@ -42,7 +42,7 @@ class Hearsay(InventedTable):
 
 
 def ratings(*, people: int, items: int, seed: int) -> Ratings:
-    """Return the ratings of so many invented people for so many items; the same seed gives the same table.
+    """Return the ratings of `people` invented people for `items` items; the same seed gives the same table.
 
     The r-th item is chosen with weight (r + 10)^-0.9: a long tail. The number of a person's choices is log-normal
     around 30 (sigma 0.8), at least 4; an item chosen twice is rated once. Stars: a general liking of the item and a
@@ -106,5 +106,5 @@ def hearsay(table: Ratings, *, targets: int, known: int, wrong: int = 0, days: i
 
 
 def _off(random: np.random.Generator, values: Column, reach: int, bounds: tuple[int, int]) -> NDArray[np.int64]:
-    """Return values that are off by at most so much, within their bounds."""
+    """Return values that are off by at most `reach`, within their bounds."""
     return np.clip(values + random.integers(-reach, reach + 1, len(values)), *bounds)

@@ -107,7 +107,7 @@ class Survey(InventedTable):
 
 
 def survey(people: int, *, seed: int) -> Survey:
-    """Return the answers of so many invented people; the same seed gives the same survey.
+    """Return the answers of `people` invented people; the same seed gives the same survey.
 
     Age: 18 + 78 Beta(1.3, 1.7), in whole years. Income a year, in whole euros: log-normal (sigma 0.65) around a median
     that rises to the age of 50 (55 000) and falls again; each is missing (NaN) with a chance of 6 %. Online: hours a

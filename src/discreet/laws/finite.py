@@ -46,9 +46,9 @@ class Finite(Law[Hashable]):
         self.outcomes = tuple(outcomes)
         self.probabilities = tuple(exact_rational(p, name="probabilities") for p in probabilities)
         if len(self.outcomes) != len(self.probabilities) or len(set(self.outcomes)) != len(self.outcomes):
-            raise ParameterError("a finite law has one probability for each of its distinct outcomes")
+            raise ParameterError("a finite law must have one probability for each of its distinct outcomes")
         if any(p < 0 for p in self.probabilities) or sum(self.probabilities) != 1:
-            raise ParameterError("the probabilities of a finite law are non-negative and add up to exactly 1")
+            raise ParameterError("the probabilities of a finite law must be at least 0 and add up to exactly 1")
         common = math.lcm(*(p.denominator for p in self.probabilities))
         self._weights = [int(p * common) for p in self.probabilities]
         self._common = common
@@ -184,7 +184,7 @@ class FinitePair(Pair):
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the error of the best test of size alpha: sup over epsilon of 1 - delta - e^epsilon alpha."""
         if not 0.0 <= alpha <= 1.0:
-            raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
+            raise ParameterError(f"a test's size must lie in [0, 1], got {alpha}", parameter="alpha")
         levels = np.unique(np.concatenate(self.losses()))
         levels = levels[np.isfinite(levels) & (levels <= _LARGEST_EXPONENT)]
 
@@ -238,7 +238,7 @@ def of_each(outcome: Any, known: Sequence[Hashable], chance: Callable[[int], flo
 
     def single(entry: Any) -> float:
         if not _hashable(entry):
-            raise ParameterError(f"a {type(entry).__name__} is no outcome: {_WRITE}", parameter="outcome")
+            raise ParameterError(f"an outcome must not be a {type(entry).__name__}: {_WRITE}", parameter="outcome")
         place = places.get(entry)
         return 0.0 if place is None else chance(place)
 
@@ -248,7 +248,9 @@ def of_each(outcome: Any, known: Sequence[Hashable], chance: Callable[[int], flo
     if isinstance(outcome, np.ndarray | list) or several:
         entries, shape = unpacked(outcome, rows=tuples)
         if tuples and not any(isinstance(entry, tuple) for entry in entries) and entries:
-            raise ParameterError("outcomes of this law are tuples: pass one, or a list of tuples", parameter="outcome")
+            raise ParameterError(
+                "outcomes of this law must be tuples: pass one, or a list of tuples", parameter="outcome"
+            )
         return np.array([single(entry) for entry in entries], dtype=np.float64).reshape(shape)[()]
     return single(outcome)
 

@@ -60,7 +60,7 @@ def as_size(shape: Shape) -> tuple[tuple[int, ...], int]:
     sizes = shape if isinstance(shape, tuple) else (shape,)
     for size in sizes:
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-            raise ParameterError("a shape is a non-negative int or a tuple of them", parameter="shape")
+            raise ParameterError("a shape must be an int of at least 0 or a tuple of them", parameter="shape")
     total = 1
     for size in sizes:
         total *= int(size)
@@ -78,7 +78,7 @@ def as_integers(values: ArrayLike) -> NDArray[Any]:
     if array.dtype.kind not in "uO" or not all(
         isinstance(value, int) and not isinstance(value, bool) for value in flat
     ):
-        raise ParameterError("outcomes of a law on the integers are integers", parameter="outcome")
+        raise ParameterError("outcomes of a law on the integers must be integers", parameter="outcome")
     return np.array([*flat, None], dtype=object)[:-1].reshape(array.shape)
 
 
@@ -121,5 +121,5 @@ def probability_in_unit(probability: float | Fraction) -> Fraction:
 
     exact = exact_rational(probability, name="probability")
     if not 0 < exact < 1:
-        raise ParameterError("a quantile is asked at a probability strictly between 0 and 1", parameter="probability")
+        raise ParameterError("the probability of a quantile must be strictly between 0 and 1", parameter="probability")
     return exact

@@ -23,7 +23,7 @@ def exact_rational(value: object, *, name: str) -> Fraction:
     if exact is not None:
         return exact
     if isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} is a number, not a truth value", parameter=name)
+        raise ParameterError(f"{name} must be a number, not a truth value", parameter=name)
     if isinstance(value, float | np.floating) and not isinstance(value, np.longdouble):
         raise ParameterError(f"{name} must be finite, got {float(value)}", parameter=name)
     kind = type(value).__name__

@@ -204,4 +204,4 @@ class Ledger(ABC):
 
 def _check(request: object) -> None:
     if not isinstance(request, Request):
-        raise ParameterError(f"a Request is needed, not {type(request).__name__}", parameter="request")
+        raise ParameterError(f"request must be a Request; got {type(request).__name__}", parameter="request")

@@ -12,7 +12,6 @@ from discreet.local.frequency import (
     OneBitClient,
     OneBitHadamard,
     ProjectiveGeometry,
-    Randomizer,
 )
 from discreet.local.heavy_hitters import HeavyHitters, Hitters
 from discreet.local.keys import BytesKeys, HashedGeometry, IntegerKeys, Keys, PublicHash, Scramble, Sketch, TextKeys
@@ -20,14 +19,13 @@ from discreet.local.means import (
     DuchiBit,
     HybridMean,
     LocalMean,
-    MeanRandomizer,
     ScalarMean,
     UnitVectors,
     VectorAggregator,
     VectorMean,
 )
 from discreet.local.planning import Design, DesignChoice, SimulatedError, Simulation, design, simulate
-from discreet.local.protocol import Aggregator, Client, ReportBatch, Spec
+from discreet.local.protocol import Aggregator, Client, Randomizer, ReportBatch, Spec
 from discreet.local.shuffling import Shuffled
 from discreet.local.through_time import Beyond, Lifetime, MemoizedClient, Schedule, lifetime
 
@@ -53,7 +51,6 @@ __all__ = [
     "Keys",
     "Lifetime",
     "LocalMean",
-    "MeanRandomizer",
     "MemoizedClient",
     "OneBitClient",
     "OneBitHadamard",

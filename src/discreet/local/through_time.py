@@ -57,7 +57,7 @@ class MemoizedClient:
     Reference. Erlingsson, Pihur, Korolova 2014, for the permanent report; Ding, Kulkarni, Yekhanin 2017.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> client = MemoizedClient(DirectResponse(epsilon=1, values=4), distinct=2)
+    >>> client = MemoizedClient(DirectResponse(epsilon=1, categories=4), distinct=2)
     >>> client.report(3) == client.report(3), client.guarantee.epsilon
     (True, 2.0)
     >>> again = [client.report(0), client.report(3), client.report(0)]
@@ -87,7 +87,7 @@ class MemoizedClient:
     @property
     def guarantee(self) -> PureDP:
         """The guarantee for life: distinct * epsilon for changing all values, the pattern being fixed."""
-        return PureDP(written_up(self.distinct * self.spec.epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(written_up(self.distinct * self.spec.exact_epsilon), relation=Relation.CHANGE_ONE)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -96,15 +96,14 @@ class MemoizedClient:
 
     def report(self, value: Any) -> int:
         """Return the permanent report of a value; a refused value costs nothing."""
-        protocol: Any = self.spec  # every protocol has items and randomize; two names of one value are the same item
-        items = protocol.items([value])
+        items = self.spec.items([value])  # two names of one value are the same item
         key = _key(items)
         self._refuse_other_process()
         with self._lock:
             report = self._reports.get(key)
             if report is None:
                 report = (
-                    self._new(key, int(protocol.randomize(items)[0]))
+                    self._new(key, int(self.spec.randomize(items)[0]))
                     if len(self._reports) < self.distinct
                     else self._beyond_cap()
                 )
@@ -159,7 +158,7 @@ class MemoizedClient:
         """Go on after a restart, from the newest state, once: an older one, or two at a time, would draw again.
 
         >>> from discreet.local.frequency.direct_response import DirectResponse
-        >>> spec = DirectResponse(epsilon=1, values=4)
+        >>> spec = DirectResponse(epsilon=1, categories=4)
         >>> before = MemoizedClient(spec, distinct=2)
         >>> said = before.report(3)
         >>> MemoizedClient.load(spec, before.save()).report(3) == said
@@ -260,7 +259,7 @@ class Schedule:
         to be seen, so no more than `rounds` are drawn.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> spec = DirectResponse(epsilon=1, values=4)
+    >>> spec = DirectResponse(epsilon=1, categories=4)
     >>> Schedule(rounds=30).guarantee(spec).epsilon, Schedule(rounds=30, distinct=3).guarantee(spec).epsilon
     (30.0, 3.0)
     """
@@ -280,7 +279,7 @@ class Schedule:
 
     def guarantee(self, spec: Spec) -> PureDP:
         """Return the pure guarantee for all rounds."""
-        return PureDP(written_up(self.reports * checked_spec(spec).epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(written_up(self.reports * checked_spec(spec).exact_epsilon), relation=Relation.CHANGE_ONE)
 
     def loss(self, spec: Spec) -> PrivacyLoss:
         """Return the price of all rounds, for the accountant."""
@@ -302,7 +301,7 @@ class Lifetime:
     delta: Number
 
     def _rows(self) -> list[tuple[str, str]]:
-        rows = [("one report", f"epsilon {_shown(round_up(self.spec.epsilon))}")]
+        rows = [("one report", f"epsilon {_shown(round_up(self.spec.exact_epsilon))}")]
         kinds = (
             ("fresh reports, values changing at will", self.fresh),
             ("memoized, pattern of change public", self.memoized),
@@ -328,7 +327,7 @@ def lifetime(
     """Compare fresh and memoized reports over the same rounds; nothing is defaulted.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> print(lifetime(DirectResponse(epsilon=1, values=4), rounds=30, distinct=3, delta=1e-6))
+    >>> print(lifetime(DirectResponse(epsilon=1, categories=4), rounds=30, distinct=3, delta=1e-6))
     one report: epsilon 1
     fresh reports, values changing at will: epsilon 30, or ... at delta 1e-06 (30 of 30 rounds drawn)
     memoized, pattern of change public: epsilon 3, or ... at delta 1e-06 (3 of 30 rounds drawn)

@@ -30,7 +30,7 @@ def choose_by_weights(weights: Sequence[int]) -> int:
     1
     """
     if any(isinstance(weight, bool) or not isinstance(weight, int) or weight < 0 for weight in weights):
-        raise ParameterError("weights are non-negative integers", parameter="weights")
+        raise ParameterError("weights must be integers of at least 0", parameter="weights")
     cumulative = list(accumulate(weights))
     if not cumulative or cumulative[-1] == 0:
         raise ParameterError("at least one weight must be positive", parameter="weights")
@@ -42,7 +42,9 @@ class AliasTable:
 
     def __init__(self, masses: Sequence[int], outcomes: NDArray[np.int64] | None = None) -> None:
         if sum(masses) != 1 << _WORD_BITS or min(masses) < 0:
-            raise ParameterError("the masses of an alias table are not negative and add up to 2^64", parameter="masses")
+            raise ParameterError(
+                "the masses of an alias table must be at least 0 and add up to 2^64", parameter="masses"
+            )
         self.column_bits = max((len(masses) - 1).bit_length(), 1)
         capacity = 1 << (_WORD_BITS - self.column_bits)
         columns = 1 << self.column_bits

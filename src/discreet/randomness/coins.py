@@ -48,7 +48,7 @@ def bernoulli_array(probability: Fraction, count: int) -> NDArray[np.bool_]:
 def bernoulli_exp(exponent: Fraction) -> bool:
     """Return True with probability exactly exp(-exponent), for a rational exponent >= 0."""
     if isinstance(exponent, bool) or not isinstance(exponent, Fraction | int) or exponent < 0:
-        raise ParameterError("exp(-x) is a probability for a Fraction or int x >= 0", parameter="exponent")
+        raise ParameterError("exponent must be a Fraction or an int of at least 0", parameter="exponent")
     if exponent == 0:
         return True
     return uniform_is_below(word(), _BITS, lambda b: exp_scaled(exponent, b))
@@ -72,4 +72,4 @@ def _scaled_rational(probability: Fraction, bit_count: int) -> tuple[int, int]:
 def _check(probability: Fraction) -> None:
     """Raise ParameterError unless the argument is a probability."""
     if isinstance(probability, bool) or not isinstance(probability, Fraction | int) or not 0 <= probability <= 1:
-        raise ParameterError("a probability is a Fraction in [0, 1]", parameter="probability")
+        raise ParameterError("probability must be a Fraction in [0, 1]", parameter="probability")

@@ -57,7 +57,7 @@ _single_words = Reservoir(_words)
 def check_count(count: int) -> None:
     """Raise ParameterError unless the argument is a number of draws."""
     if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-        raise ParameterError("a number of draws is an int of at least 0", parameter="count")
+        raise ParameterError("the number of draws must be an int of at least 0", parameter="count")
 
 
 def words(count: int) -> NDArray[np.uint64]:

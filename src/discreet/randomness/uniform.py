@@ -35,7 +35,7 @@ def uniform_below_array(bound: int, count: int) -> NDArray[np.int64]:
     _check(bound)
     check_count(count)
     if bound > 1 << 63:
-        raise ParameterError("an int64 array holds uniform integers below at most 2^63", parameter="bound")
+        raise ParameterError("the bound of uniform integers in an int64 array must be at most 2^63", parameter="bound")
     if bound & (bound - 1) == 0:
         shift = 64 - (bound.bit_length() - 1)
         return (words(count) >> np.uint64(shift)).astype(np.int64) if shift < 64 else np.zeros(count, dtype=np.int64)
@@ -51,4 +51,4 @@ def uniform_below_array(bound: int, count: int) -> NDArray[np.int64]:
 def _check(bound: int) -> None:
     """Refuse an empty range."""
     if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
-        raise ParameterError("a bound for uniform integers is an int of at least 1", parameter="bound")
+        raise ParameterError("the bound of uniform integers must be an int of at least 1", parameter="bound")

@@ -156,20 +156,20 @@ def _statistics() -> list[Own]:
 
 def _local() -> list[Own]:
     """Return the clients of the local model."""
-    one, unit = Fraction(1), {"lower": Fraction(-1), "upper": Fraction(1)}
+    one, unit = Fraction(1), {"bounds": (-1, 1)}
     rows: dict[str, Any] = {"prime": 2, "dimension": 3, "seed": 3}
     return [
-        Own("DirectResponse", DirectResponse(epsilon=one, values=5).mechanism, 4, _FEW),
-        Own("OneBitHadamard", OneBitHadamard(epsilon=one, values=5).mechanism, 4, _FEW),
+        Own("DirectResponse", DirectResponse(epsilon=one, categories=5).mechanism, 4, _FEW),
+        Own("OneBitHadamard", OneBitHadamard(epsilon=one, categories=5).mechanism, 4, _FEW),
         Own(
             "ProjectiveGeometry",
-            ProjectiveGeometry(epsilon=one, values=13, prime=3, dimension=3).mechanism,
+            ProjectiveGeometry(epsilon=one, categories=13, prime=3, dimension=3).mechanism,
             12,
             _FEW,
         ),
         Own(
             "HybridGeometry",
-            HybridGeometry(epsilon=one, values=9, blocks=2, prime=2, dimension=3).mechanism,
+            HybridGeometry(epsilon=one, categories=9, blocks=2, prime=2, dimension=3).mechanism,
             8,
             _FEW,
         ),

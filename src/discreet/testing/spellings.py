@@ -26,7 +26,7 @@ SPELLINGS: Sequence[Any] = (
 
 
 def spelled(rows: int) -> list[Any]:
-    """Return the ids of so many rows of one person, in every spelling by turns.
+    """Return the ids of `rows` rows of one person, in every spelling by turns.
 
     >>> spelled(3)
     [1, True, 1.0]

@@ -201,7 +201,7 @@ def test_tables_that_cannot_be_true_are_refused():
     ids=["beyond", "negative", "twice", "huge", "half", "shape", "float"],
 )
 def test_statements_that_are_about_no_cells_are_refused(bad):
-    with pytest.raises(InputError, match="a statement has different cells"):
+    with pytest.raises(InputError, match="a statement must have different cells"):
         reconstruct_block([bad])
 
 

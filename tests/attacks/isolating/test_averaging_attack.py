@@ -99,7 +99,7 @@ def test_what_is_no_list_of_conditions_is_refused(conditions):
 
 @pytest.mark.parametrize("wording", [(), "SELECT COUNT(*) FROM t"])
 def test_what_is_no_wording_is_refused(wording):
-    with pytest.raises(InputError, match="tuple of texts"):
+    with pytest.raises(InputError, match="tuple of at least one text"):
         averaging(lambda _: [(1,)], [wording])
 
 
@@ -228,7 +228,7 @@ def test_a_session_charges_other_conditions_each_and_then_refuses():
         assert again.estimate == found.estimate
         with pytest.raises(BudgetExceeded):
             asked("SELECT COUNT(*) FROM patients")
-        with pytest.raises(InputError, match="not one wording"):
+        with pytest.raises(InputError, match="no wording was answered"):
             averaging(asked, [("SELECT COUNT(*) FROM patients",)])
 
 

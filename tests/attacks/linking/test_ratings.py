@@ -116,7 +116,7 @@ def test_senseless_questions_are_refused():
         Scoreboard(TABLE, stars_scale=0)
     with pytest.raises(InputError, match="one length"):
         Scoreboard(TABLE).scores([1, 2], [3], [4])
-    with pytest.raises(InputError, match="nobody to find"):
+    with pytest.raises(InputError, match="at least one rating"):
         Scoreboard(TABLE.where(np.zeros(len(TABLE), dtype=bool)))
     with pytest.raises(InputError, match="stand out"):
         leader(np.ones(1))

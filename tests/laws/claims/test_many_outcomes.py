@@ -115,7 +115,7 @@ def test_outcomes_that_are_tuples_may_be_rows_of_an_array():
     law = LISTED["peeling"]
     np.testing.assert_array_equal(law.pmf(np.array([[2, 0], [0, 1]])), [law.pmf((2, 0)), law.pmf((0, 1))])
     assert law.pmf(np.array([2, 0])) == law.pmf((2, 0)) > 0
-    with pytest.raises(ParameterError, match="outcomes of this law are tuples"):
+    with pytest.raises(ParameterError, match="outcomes of this law must be tuples"):
         law.pmf([2, 0])
 
 

@@ -102,7 +102,7 @@ def test_a_shortened_history_does_not_contain_the_exported_head(entries):
     assert verified(entries[:-1], head=None, anchored=None).entries == 8
     with pytest.raises(LedgerTampered, match="the exported head is not in this ledger"):
         verified(entries[:-1], head=head, anchored=None)
-    with pytest.raises(ParameterError, match="head is a SHA-256"):
+    with pytest.raises(ParameterError, match="head must be a SHA-256"):
         verified(entries, head="latest", anchored=None)
     with pytest.raises(LedgerTampered, match="no entries"):
         verified([], head=None, anchored=None)

@@ -61,7 +61,7 @@ def most(rounds: Rounds, epsilon: Fraction) -> int:
 
 def weights_of(spec: FrequencyOracle) -> NDArray[np.float64]:
     """What one report of each kind does to the estimate of each value, by the real decoding."""
-    return np.array([spec.estimate(counts, 1).values for counts in np.eye(spec.cells, dtype=np.int64)])
+    return np.array([spec.estimate(counts, 1).value for counts in np.eye(spec.cells, dtype=np.int64)])
 
 
 @pytest.mark.theorem("FrequencyOracle.privacy")
@@ -121,7 +121,7 @@ def test_means_have_exactly_the_stated_law_and_no_ratio_above_e_to_the_epsilon(n
 @pytest.mark.parametrize(("make", "epsilon"), BEST)
 def test_with_chosen_parameters_a_few_values_have_exactly_the_stated_law(make: Make, epsilon: Fraction) -> None:
     spec = make(epsilon)
-    items = (0, spec.size - 1)
+    items = (0, spec.category_count - 1)
     laws = [exact_law(spec.randomize, spec.items([item])) if spec.cells <= 40 else None for item in items]
     stated = [spec.law(item).probabilities for item in items]
     for law, masses in zip(laws, stated, strict=True):
@@ -155,20 +155,20 @@ def test_estimates_are_unbiased_with_exactly_the_stated_variance(make: Make, eps
     spec = make(epsilon)
     laws = np.array([spec.law(item).probabilities for item in values_of(spec)], dtype=np.float64)
     weights = np.array(
-        [spec.estimate(np.eye(spec.cells, dtype=np.int64)[report], 1).values for report in range(spec.cells)]
+        [spec.estimate(np.eye(spec.cells, dtype=np.int64)[report], 1).value for report in range(spec.cells)]
     )
     means = laws @ weights  # of the estimated frequency of each value, for one person who holds each value
     spread = laws @ weights**2 - means**2
     scale = float(np.abs(weights).max())
-    assert np.allclose(means, np.eye(spec.size), atol=1e-12 * scale)
-    for asked in range(spec.size):
+    assert np.allclose(means, np.eye(spec.category_count), atol=1e-12 * scale)
+    for asked in range(spec.category_count):
         for frequency in (0.0, 0.25, 1.0):
             # the others hold all other values equally often, block by block where there are blocks
-            others = np.zeros(spec.size)
+            others = np.zeros(spec.category_count)
             if isinstance(spec, HybridGeometry):
                 others = _even_over_blocks(spec, asked)
             else:
-                others[np.arange(spec.size) != asked] = 1 / (spec.size - 1)
+                others[np.arange(spec.category_count) != asked] = 1 / (spec.category_count - 1)
             found = frequency * spread[asked, asked] + (1 - frequency) * (others @ spread[:, asked])
             assert found == pytest.approx(spec.variance(1, frequency), rel=1e-9, abs=1e-12 * scale**2)
             assert found / 1000 == pytest.approx(spec.variance(1000, frequency), rel=1e-9, abs=1e-15 * scale**2)
@@ -176,10 +176,10 @@ def test_estimates_are_unbiased_with_exactly_the_stated_variance(make: Make, eps
 
 def _even_over_blocks(spec: HybridGeometry, asked: int) -> NDArray[np.float64]:
     """Frequencies of the other values in which every block holds the same."""
-    blocks = np.arange(spec.size) % spec.blocks
-    others = np.zeros(spec.size)
+    blocks = np.arange(spec.category_count) % spec.blocks
+    others = np.zeros(spec.category_count)
     for block in range(spec.blocks):
-        members = np.flatnonzero((blocks == block) & (np.arange(spec.size) != asked))
+        members = np.flatnonzero((blocks == block) & (np.arange(spec.category_count) != asked))
         others[members] = 1 / (spec.blocks * members.size)
     return others
 
@@ -248,14 +248,14 @@ def test_every_frequency_protocol_is_enumerated() -> None:
 
 
 def test_the_enumeration_finds_a_wrong_sampler() -> None:
-    right = DirectResponse(epsilon=Fraction(1), values=4)
+    right = DirectResponse(epsilon=Fraction(1), categories=4)
 
     class Coin(DirectResponse):
         @property
         def coin(self) -> int:
             return super().coin + 1
 
-    rounded_up = Coin(epsilon=Fraction(1), values=4)
+    rounded_up = Coin(epsilon=Fraction(1), categories=4)
     law, wrong = (exact_law(spec.randomize, spec.items([0])) for spec in (right, rounded_up))
     assert wrong[0] - law[0] == Fraction(1, COIN_TOTAL)
     with pytest.raises(Unscripted):

@@ -21,8 +21,8 @@ CLIENT = ROOT / "clients/javascript/client.mjs"
 WALK = Path(__file__).parent / "walk_client.mjs"
 SPOKEN = ("randomized-response", "one-bit-hadamard", "projective-geometry", "hybrid-geometry")
 ENTRIES = [entry for name in SPOKEN for entry in READ[name]["specs"]]
-LABELED = DirectResponse(epsilon=1, values=3, labels=("tea", 'süd\x7f"\\\n', "\U0001f375"))
-GOOD = [LABELED, OneBitHadamard(epsilon=1, values=1 << 20), ProjectiveGeometry.best(epsilon=1, values=65536)]
+LABELED = DirectResponse(epsilon=1, categories=("tea", 'süd\x7f"\\\n', "\U0001f375"))
+GOOD = [LABELED, OneBitHadamard(epsilon=1, categories=1 << 20), ProjectiveGeometry.best(epsilon=1, categories=65536)]
 
 pytestmark = pytest.mark.needs("node")
 
@@ -77,7 +77,7 @@ def test_the_script_on_the_page_calls_the_port(tmp_path: Path):
     (script,) = re.findall(r"```js\n(.*?)```", page, flags=re.DOTALL)
     shutil.copy(CLIENT, tmp_path)
     (tmp_path / "report.mjs").write_text(script, encoding="utf-8")
-    spec = ProjectiveGeometry.best(epsilon=1, values=1000)
+    spec = ProjectiveGeometry.best(epsilon=1, categories=1000)
     (tmp_path / "spec.json").write_text(spec.to_json(), encoding="ascii")
     command = [shutil.which("node") or "node", "report.mjs"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=600, check=True)  # noqa: S603

@@ -25,11 +25,11 @@ from tools.clients.vectors import ROOT
 CLIENT = ROOT / "clients/javascript/client.mjs"
 READ = Path(__file__).parent / "read_specs.mjs"
 BASES = [
-    DirectResponse(epsilon=1, values=3, labels=("tea", 'süd\x7f"\\\n', "\U0001f375")),
-    DirectResponse(epsilon=Fraction(7, 3), values=1 << 40),
-    OneBitHadamard(epsilon=Fraction(1, 2), values=5, labels=("a", "b", "[{", "0", "\u2028")),
-    ProjectiveGeometry(epsilon=2, values=13, prime=3, dimension=3),
-    HybridGeometry(epsilon=6, values=20, blocks=3, prime=2, dimension=3),
+    DirectResponse(epsilon=1, categories=("tea", 'süd\x7f"\\\n', "\U0001f375")),
+    DirectResponse(epsilon=Fraction(7, 3), categories=1 << 40),
+    OneBitHadamard(epsilon=Fraction(1, 2), categories=("a", "b", "[{", "0", "\u2028")),
+    ProjectiveGeometry(epsilon=2, categories=13, prime=3, dimension=3),
+    HybridGeometry(epsilon=6, categories=20, blocks=3, prime=2, dimension=3),
 ]
 ODD: list[Any] = [
     *(0, 1, 2, 3, 4, 5, -1, -0, 1 << 30, 1 << 40, (1 << 40) + 1, (1 << 53) - 1, 1 << 53, 10**20, 1.0, 1.5, 1e300),
@@ -71,7 +71,17 @@ PIECES += [
     "\ud800",
     "\v",
 ]
-PIECES += ["Infinity", "-Infinity", '"epsilon":"1",', '"values":3,', '"__proto__":1,', "true", "/**/", "'", "1e999999"]
+PIECES += [
+    "Infinity",
+    "-Infinity",
+    '"epsilon":"1",',
+    '"categories":3,',
+    '"__proto__":1,',
+    "true",
+    "/**/",
+    "'",
+    "1e999999",
+]
 
 
 def accepts(read: Callable[[str], Any], text: str, refusal: type[Exception]) -> bool:
@@ -118,11 +128,11 @@ def by_letters(count: int) -> list[str]:
 
 def by_hand() -> list[str]:
     """What readers of JSON are known to disagree about."""
-    good = BASES[0].to_json()
-    deep = [good.replace('"labels":[', f'"labels":{"[" * depth}') for depth in (2, 999, 1_000, 5_000, 100_000)]
+    good, numbered = BASES[0].to_json(), DirectResponse(epsilon=1, categories=3).to_json()
+    deep = [good.replace('"categories":[', f'"categories":{"[" * depth}') for depth in (2, 999, 1_000, 5_000, 100_000)]
     numbers = ["1" * 1_000_000, "1e999999", "-0", "01", "1.", ".5", "+1", "0x1", "1_0", "NaN", "Infinity", "9" * 17]
     brackets = [written({**json.loads(good), "new": [[]] * count}) for count in (900, 1_200)]
-    inside = DirectResponse(epsilon=1, values=2, labels=("[" * 1_024, "{" * 1_000 + '"\\')).to_json()
+    inside = DirectResponse(epsilon=1, categories=("[" * 1_024, "{" * 1_000 + '"\\')).to_json()
     ends = [good + end for end in ("\n", " \t\r\n", "\u00a0", "\x00", "x", "{}", ",", "\ufeff")]
     starts = [start + good for start in ("\ufeff", "\n", "\u00a0", "[", "/**/")]
     sides = [*ends, *starts, "", " ", "null", "1", "[]", "{}", '"', '{"', '{"a', "{" * 2_000, '[{"a":' * 5_000]
@@ -131,9 +141,9 @@ def by_hand() -> list[str]:
         *deep,
         *brackets,
         inside,
-        *(good.replace('"version":1', f'"version":{number}') for number in numbers),
-        *(good.replace('"values":3', f'"values":{number}') for number in numbers),
-        good.replace('"values":3', '"values":3,"values":3'),
+        *(good.replace('"version":2', f'"version":{number}') for number in numbers),
+        *(numbered.replace('"categories":3', f'"categories":{number}') for number in numbers),
+        numbered.replace('"categories":3', '"categories":3,"categories":3'),
         good.replace('"epsilon"', '"\\u0065psilon"'),
         good.replace("\\u00fc", "\\u00FC"),
         good.replace("\\u00fc", "ü"),
@@ -146,7 +156,7 @@ def by_hand() -> list[str]:
 def by_size() -> list[str]:
     """Texts and labels around the limits."""
     good = BASES[0].to_json()
-    many = written({**json.loads(good), "labels": ["x" * 1_000 + f"{place:05}" for place in range(4_300)]})
+    many = written({**json.loads(good), "categories": ["x" * 1_000 + f"{place:05}" for place in range(4_300)]})
     return [good + " " * ((1 << 25) - len(good) + more) for more in (0, 1)] + [many]
 
 
@@ -237,7 +247,7 @@ class Counted(str):
 @pytest.mark.parametrize("held", [0, 500, 999])
 def test_a_label_is_looked_up_with_the_same_work_wherever_it_stands(held: int) -> None:
     names = tuple(f"label {place}" for place in range(1_000))
-    spec = DirectResponse(epsilon=1, values=1_000, labels=names)
+    spec = DirectResponse(epsilon=1, categories=names)
     own = standalone.Client(spec.to_json()).protocol
     for find in (own.item, own.parse, lambda value: spec.items([value])):
         Counted.compared = 0
@@ -247,8 +257,8 @@ def test_a_label_is_looked_up_with_the_same_work_wherever_it_stands(held: int) -
 
 def test_the_port_looks_labels_up_by_a_table() -> None:
     text = CLIENT.read_text(encoding="utf-8")
-    assert "labels.indexOf" not in text
-    assert "labels.includes" not in text
+    assert "names.indexOf" not in text
+    assert "names.includes" not in text
     assert "places.get(value)" in text
 
 
@@ -271,7 +281,7 @@ def run_file(spec: Path, value: str | bytes, given: bytes, environment: dict[str
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_a_value_is_read_as_utf_8_whatever_the_locale(tmp_path: Path, environment: dict[str, str]) -> None:
     spec = tmp_path / "spec.json"
-    spec.write_text(DirectResponse(epsilon=20, values=2, labels=("süd", "\U0001f375")).to_json(), encoding="ascii")
+    spec.write_text(DirectResponse(epsilon=20, categories=("süd", "\U0001f375")).to_json(), encoding="ascii")
     for label in ("süd", "\U0001f375"):
         for value, given in (("-", label.encode() + b"\r\nmore"), (label.encode(), b"")):
             status, out, err = run_file(spec, value, given, environment)
@@ -287,7 +297,7 @@ def test_a_value_is_read_as_utf_8_whatever_the_locale(tmp_path: Path, environmen
 
 @pytest.mark.needs("node")
 def test_the_port_reads_a_value_and_a_spec_as_utf_8_and_nothing_else(tmp_path: Path) -> None:
-    text = DirectResponse(epsilon=20, values=2, labels=("süd", "\ufffd")).to_json()
+    text = DirectResponse(epsilon=20, categories=("süd", "\ufffd")).to_json()
     spec, mark, bad = tmp_path / "spec.json", tmp_path / "mark.json", tmp_path / "bad.json"
     spec.write_text(text, encoding="ascii")
     mark.write_text(text, encoding="utf-8-sig")

@@ -54,7 +54,7 @@ def client(spec: Spec) -> standalone.Client:
 def value_of(entry: dict[str, Any], written: Any) -> Any:
     """The value that a vector means."""
     fields = json.loads(entry["spec"])
-    if "lower" in fields:
+    if "bounds" in fields:
         return Fraction(written)
     kind = fields.get("keys", "").partition(":")[0]
     return {"integer": int, "text": str, "bytes": bytes.fromhex}.get(kind, int)(written)
@@ -150,7 +150,7 @@ def alone(folder: Path, *arguments: str, given: str = "") -> subprocess.Complete
 
 
 def test_a_copy_of_the_file_reports_where_nothing_is_installed(tmp_path):
-    spec = ProjectiveGeometry.best(epsilon=1, values=1000)
+    spec = ProjectiveGeometry.best(epsilon=1, categories=1000)
     (tmp_path / "spec.json").write_text(spec.to_json(), encoding="ascii")
     ran = alone(tmp_path, "spec.json", "17")
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -167,14 +167,14 @@ def test_a_value_may_come_from_the_input_where_no_list_of_processes_shows_it(tmp
 
 @pytest.mark.parametrize("given", ["4711", "-4711", "secret", ""])
 def test_the_command_refuses_a_value_without_showing_it(tmp_path, given):
-    (tmp_path / "spec.json").write_text(DirectResponse(epsilon=ONE, values=4).to_json(), encoding="ascii")
+    (tmp_path / "spec.json").write_text(DirectResponse(epsilon=ONE, categories=4).to_json(), encoding="ascii")
     ran = alone(tmp_path, "spec.json", given)
     assert (ran.returncode, ran.stdout) == (1, "")
-    assert ran.stderr == "refused: a value is an int from 0 to 3, or its label; nothing was reported\n"
+    assert ran.stderr == "refused: a value must be an int from 0 to 3, or a name; nothing was reported\n"
 
 
 def test_the_command_refuses_a_spec_that_is_not_there_or_not_private(tmp_path):
-    good = DirectResponse(epsilon=ONE, values=4).to_json()
+    good = DirectResponse(epsilon=ONE, categories=4).to_json()
     (tmp_path / "spec.json").write_text(good.replace('"epsilon":"1"', '"epsilon":"1/2"'), encoding="ascii")
     assert "breaks its guarantee" in alone(tmp_path, "spec.json", "3").stderr
     assert alone(tmp_path, "none.json", "3").stderr == "refused: the spec cannot be read\n"
@@ -324,13 +324,13 @@ def test_hostile_text_is_refused_without_a_chain(text):
 
 
 def test_spaces_in_a_text_change_nothing_but_the_text():
-    spec = DirectResponse(epsilon=ONE, values=3, labels=("tea", "süd", "[{"))
+    spec = DirectResponse(epsilon=ONE, categories=("tea", "süd", "[{"))
     spaced = json.dumps(json.loads(spec.to_json()), indent=3, ensure_ascii=False)
     assert standalone.Client(spaced).digest == spec.digest
 
 
 def test_labels_and_numbers_mean_the_same_value():
-    spec = DirectResponse(epsilon=ONE, values=3, labels=("tea", "coffee", "2"))
+    spec = DirectResponse(epsilon=ONE, categories=("tea", "coffee", "2"))
     one = client(spec)
     assert [one.protocol.item(value) for value in ("tea", "coffee", "2", 0, 1, 2)] == [0, 1, 2, 0, 1, 2]
     assert [one.protocol.parse(text) for text in ("tea", "2", "1", "x")] == ["tea", "2", 1, None]
@@ -339,9 +339,9 @@ def test_labels_and_numbers_mean_the_same_value():
 @pytest.mark.parametrize(
     ("spec", "values"),
     [
-        (DirectResponse(epsilon=ONE, values=4), [4, -1, True, 1.0, "1", None, [1], 2**70]),
+        (DirectResponse(epsilon=ONE, categories=4), [4, -1, True, 1.0, "1", None, [1], 2**70]),
         (HashedGeometry(epsilon=ONE, keys="text:3", prime=2, dimension=3, rows=2, seed=1), ["four", "\0", "\ud800", 7]),
-        (DuchiBit(epsilon=ONE, lower=Fraction(0), upper=ONE), [-0.1, 2, math.nan, math.inf, True, "1", None]),
+        (DuchiBit(epsilon=ONE, bounds=(0, ONE)), [-0.1, 2, math.nan, math.inf, True, "1", None]),
     ],
 )
 def test_a_refused_value_is_not_shown_and_spends_nothing(spec, values):
@@ -351,7 +351,7 @@ def test_a_refused_value_is_not_shown_and_spends_nothing(spec, values):
             one.report(value)
         assert refusal.value.__context__ is None
         assert str(refusal.value).endswith("nothing was reported")
-    good = {"values": 3, "keys": "tea", "lower": 0.25}
+    good = {"categories": 3, "keys": "tea", "bounds": 0.25}
     assert one.report(next(good[name] for name in good if hasattr(spec, name))) in range(spec.cells)
 
 
@@ -422,7 +422,7 @@ def test_public_rows_are_the_published_ones_and_a_bit_has_the_law_of_its_row():
     for entry in READ["one-bit-hadamard"]["specs"]:
         rows = {int(row["person"]): row["row"] for row in entry["rows"]}
         assert {person: standalone.Client(entry["spec"]).row(person) for person in rows} == rows
-    spec = OneBitHadamard(epsilon=ONE, values=5)
+    spec = OneBitHadamard(epsilon=ONE, categories=5)
     for value in range(5):
         found = enumerated(lambda value=value: client(spec).bit(value, person=7))
         assert found[standalone.parity(spec.row(7), value)] == spec.preference
@@ -433,9 +433,9 @@ def test_public_rows_are_the_published_ones_and_a_bit_has_the_law_of_its_row():
 
 def test_only_one_bit_protocols_have_bits_and_only_numbers_have_rows():
     with pytest.raises(standalone.SpecRefused):
-        client(DirectResponse(epsilon=ONE, values=2)).bit(1, person=3)
+        client(DirectResponse(epsilon=ONE, categories=2)).bit(1, person=3)
     with pytest.raises(standalone.SpecRefused):
-        client(OneBitHadamard(epsilon=ONE, values=2)).row(-1)
+        client(OneBitHadamard(epsilon=ONE, categories=2)).row(-1)
 
 
 def test_batches_are_the_published_bytes():
@@ -445,14 +445,14 @@ def test_batches_are_the_published_bytes():
 
 
 def test_a_second_report_is_refused():
-    one = client(DirectResponse(epsilon=ONE, values=2))
+    one = client(DirectResponse(epsilon=ONE, categories=2))
     one.report(1)
     with pytest.raises(standalone.AlreadyReported):
         one.report(1)
 
 
 def test_of_many_threads_one_gets_the_report():
-    one, got = client(DirectResponse(epsilon=ONE, values=2)), []
+    one, got = client(DirectResponse(epsilon=ONE, categories=2)), []
 
     def ask() -> None:
         with suppress(standalone.AlreadyReported):
@@ -467,7 +467,7 @@ def test_of_many_threads_one_gets_the_report():
 
 
 def test_a_forked_child_gets_no_report(monkeypatch):
-    one = client(DirectResponse(epsilon=ONE, values=2))
+    one = client(DirectResponse(epsilon=ONE, categories=2))
     monkeypatch.setattr(os, "getpid", lambda: -1)
     with pytest.raises(standalone.AlreadyReported, match="another process"):
         one.report(1)
@@ -476,26 +476,26 @@ def test_a_forked_child_gets_no_report(monkeypatch):
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy, pickle.dumps])
 def test_a_client_cannot_be_copied(copied):
     with pytest.raises(standalone.AlreadyReported):
-        copied(client(DirectResponse(epsilon=ONE, values=2)))
+        copied(client(DirectResponse(epsilon=ONE, categories=2)))
 
 
 def test_the_law_of_a_large_spec_is_not_listed():
     with pytest.raises(standalone.SpecRefused):
-        client(DirectResponse(epsilon=ONE, values=1 << 17)).law(0)
+        client(DirectResponse(epsilon=ONE, categories=1 << 17)).law(0)
 
 
 def test_a_float_is_the_fraction_that_it_is():
-    one = client(HybridMean(epsilon=2, lower=Fraction(-1), upper=Fraction(1)))
+    one = client(HybridMean(epsilon=2, bounds=(-1, 1)))
     assert one.protocol.item(0.1) == (Fraction(0.1) + 1) / 2
     assert one.protocol.parse("0.1") == Fraction(1, 10)
     assert one.protocol.parse("1e400") is None
 
 
 REPORTING = {
-    "few answers": (DirectResponse(epsilon=2, values=5), (3, 1)),
-    "one bit": (OneBitHadamard(epsilon=2, values=9), (8, 1)),
-    "a space": (ProjectiveGeometry.best(epsilon=2, values=100), (99, 0)),
-    "blocks": (HybridGeometry(epsilon=2, values=20, blocks=3, prime=2, dimension=3), (19, 3)),
+    "few answers": (DirectResponse(epsilon=2, categories=5), (3, 1)),
+    "one bit": (OneBitHadamard(epsilon=2, categories=9), (8, 1)),
+    "a space": (ProjectiveGeometry.best(epsilon=2, categories=100), (99, 0)),
+    "blocks": (HybridGeometry(epsilon=2, categories=20, blocks=3, prime=2, dimension=3), (19, 3)),
 }
 
 
@@ -511,8 +511,8 @@ def test_reports_of_the_file_are_estimated_by_the_library(name):
     spec, (often, seldom) = REPORTING[name]
     aggregator = spec.aggregator().add(reports_of(spec, [often] * 1200 + [seldom] * 800))
     assert (aggregator.people, aggregator.refused) == (PEOPLE, 0)
-    frequencies = aggregator.estimate().values
-    weights = np.array([spec.estimate(counts, 1).values for counts in np.eye(spec.cells, dtype=np.int64)])
+    frequencies = aggregator.estimate().value
+    weights = np.array([spec.estimate(counts, 1).value for counts in np.eye(spec.cells, dtype=np.int64)])
     width = np.ptp(weights, axis=0).max()  # the estimate is a mean of weights in an interval of this width
     reach = width * math.sqrt(math.log(2 / FALSE_ALARM) / (2 * PEOPLE))
     assert reach < 0.4
@@ -538,7 +538,7 @@ def test_reports_of_a_key_fall_among_its_preferred_outputs(spec, key):
 
 @pytest.mark.parametrize("kind", [DuchiBit, HybridMean])
 def test_means_of_reports_of_the_file_are_estimated_by_the_library(kind):
-    spec = kind(epsilon=Fraction(2), lower=Fraction(-3), upper=Fraction(5))
+    spec = kind(epsilon=Fraction(2), bounds=(-3, 5))
     values = np.linspace(-3, 5, PEOPLE).tolist()
     aggregator = spec.aggregator().add(reports_of(spec, values))
     reach = spec.poisoning_gain * float(spec.width) * math.sqrt(math.log(2 / FALSE_ALARM) / (2 * PEOPLE))

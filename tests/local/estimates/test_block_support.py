@@ -24,7 +24,7 @@ RESTS = [0.5, 0.05, 1e-4]
 
 def made(epsilon: int, blocks: int, prime: int, dimension: int) -> HybridGeometry:
     size = blocks * (prime**dimension - 1) // (prime - 1)
-    return HybridGeometry(epsilon=Fraction(epsilon), values=size, blocks=blocks, prime=prime, dimension=dimension)
+    return HybridGeometry(epsilon=Fraction(epsilon), categories=size, blocks=blocks, prime=prime, dimension=dimension)
 
 
 def steps(spec: HybridGeometry) -> list[Floats]:
@@ -110,11 +110,11 @@ def _exact_tails(coins: tuple[int, int], held: float, other: float) -> tuple[NDA
 
 def test_intervals_contain_the_raw_shares_and_chosen_values_are_those_of_all() -> None:
     spec = made(4, 2, 3, 3)
-    counts = np.bincount(spec.randomize(np.arange(400) % spec.size), minlength=spec.cells)
+    counts = np.bincount(spec.randomize(np.arange(400) % spec.category_count), minlength=spec.cells)
     found = spec.estimate(counts, 400)
     assert isinstance(found.support, BlockSupport)
     everything = found.intervals()
-    assert everything.contain(found.values).all()
+    assert everything.contain(found.value).all()
     some = found.intervals(among=[5, 0, 17])
     assert some.low.tolist() == everything.low[[5, 0, 17]].tolist()
     assert some.high.tolist() == everything.high[[5, 0, 17]].tolist()
@@ -128,12 +128,12 @@ def test_planes_that_are_points_have_the_exact_law_without_blocks() -> None:
     own, near, far = spec.holders
     assert (found.support.preference, found.support.shared) == (own.plane, far.plane)
     assert near.plane == far.plane
-    assert found.support.frequencies == pytest.approx(found.values, abs=1e-12)
+    assert found.support.frequencies == pytest.approx(found.value, abs=1e-12)
 
 
 def test_a_large_crowd_gets_hardly_wider_intervals_than_the_normal_law_gives() -> None:
-    spec, people = HybridGeometry.best(epsilon=5, values=1000), 400_000
+    spec, people = HybridGeometry.best(epsilon=5, categories=1000), 400_000
     counts = np.bincount(spec.randomize(np.arange(people) % 900), minlength=spec.cells)
     found = spec.estimate(counts, people)
-    wide = (found.intervals().high - found.intervals().low) / (2 * 1.96 * found.standard_errors)
+    wide = (found.intervals().high - found.intervals().low) / (2 * 1.96 * found.standard_error)
     assert 0.95 < np.median(wide) < 1.1  # a median of 1,000 widths that hardly vary

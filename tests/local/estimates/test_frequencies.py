@@ -20,7 +20,7 @@ from discreet.privacy import Target
 from tests.conftest import Rounds
 
 ALARM = 1e-9
-SPEC = DirectResponse(epsilon=Fraction(1), values=3, labels=("tea", "coffee", "water"))
+SPEC = DirectResponse(epsilon=Fraction(1), categories=("tea", "coffee", "water"))
 FREQUENCIES = SPEC.estimate(np.array([5000, 3000, 2000]), 10_000)
 
 
@@ -80,7 +80,7 @@ def exact_coverage(people: int, holders: int, spec: Any, rest: float, target: Ta
 def test_no_interval_misses_more_often_than_allowed_whatever_the_table(
     epsilon: Fraction, values: int, rest: float, target: Target
 ) -> None:
-    spec = DirectResponse(epsilon=epsilon, values=values)
+    spec = DirectResponse(epsilon=epsilon, categories=values)
     for people in (1, 30, 1000, 5000):
         for frequency in (0.0, 0.01, 0.3, 1.0):
             missed = 1 - exact_coverage(people, round(frequency * people), spec, rest, target)
@@ -129,7 +129,7 @@ def test_levels_far_below_the_rounding_of_one_are_inverted_exactly(rest: float) 
 @pytest.mark.parametrize("people", [1, 7, 40, 900])
 def test_every_interval_contains_its_raw_estimate_and_moves_up_with_the_count(people: int, target: Target) -> None:
     for epsilon, values in ((Fraction(1, 10), 2), (Fraction(2), 5), (Fraction(12), 3)):
-        spec = DirectResponse(epsilon=epsilon, values=values)
+        spec = DirectResponse(epsilon=epsilon, categories=values)
         support = Support(np.arange(people + 1), people, spec.preference, spec.shared)
         for chosen in (None, np.arange(0, people + 1, max(1, people // 20))):
             low, high = support.interval(0.05, target, chosen)
@@ -155,7 +155,7 @@ def test_few_holders_among_many_counts_are_missed_no_more_than_the_heavier_law_a
 
 
 def test_many_values_of_few_different_counts_get_the_exact_inversion() -> None:
-    spec = DirectResponse(epsilon=Fraction(20), values=300)
+    spec = DirectResponse(epsilon=Fraction(20), categories=300)
     frequencies = spec.estimate(np.array([1] * 299 + [70_000]), 70_299)
     ends = frequencies.intervals(together=True)
     assert ends.high[299] - ends.low[299] < 1e-3, "the heavier binomial law would give twice this"
@@ -166,7 +166,7 @@ def test_many_values_of_few_different_counts_get_the_exact_inversion() -> None:
 @pytest.mark.parametrize("target", Target)
 def test_large_crowds_get_hardly_more_than_the_stated_coverage(target: Target) -> None:
     for epsilon, values in ((Fraction(1), 3), (Fraction(2), 12)):
-        spec = DirectResponse(epsilon=epsilon, values=values)
+        spec = DirectResponse(epsilon=epsilon, categories=values)
         for frequency in (0.0, 0.05, 0.5):
             assert exact_coverage(60_000, round(frequency * 60_000), spec, 0.05, target) < 0.9525
 
@@ -174,7 +174,7 @@ def test_large_crowds_get_hardly_more_than_the_stated_coverage(target: Target) -
 @pytest.mark.theorem("Support.accuracy")
 @pytest.mark.parametrize("target", Target)
 def test_a_few_values_among_few_people_get_the_exact_inversion(target: Target) -> None:
-    spec = DirectResponse(epsilon=Fraction(3), values=2)
+    spec = DirectResponse(epsilon=Fraction(3), categories=2)
     for people, holders in ((1, 1), (12, 3), (40, 40)):
         covered = 0.0
         for seen, mass in zip(*law_of_support(people, holders, spec, target), strict=True):
@@ -184,7 +184,7 @@ def test_a_few_values_among_few_people_get_the_exact_inversion(target: Target) -
 
 
 def test_the_table_of_heavy_holders_gets_narrower_intervals_than_the_population() -> None:
-    spec = DirectResponse(epsilon=Fraction(4), values=3)
+    spec = DirectResponse(epsilon=Fraction(4), categories=3)
     frequencies = spec.estimate(np.array([50_000, 30_000, 20_000]), 100_000)
     table, population = (frequencies.intervals(target=target) for target in Target)
     assert ((population.high - population.low) > 1.5 * (table.high - table.low)).all()
@@ -194,7 +194,7 @@ def test_the_table_of_heavy_holders_gets_narrower_intervals_than_the_population(
 def test_drawn_intervals_cover_as_often_as_the_exact_law_says(rounds: Rounds) -> None:
     from scipy.stats import binom
 
-    draws, people, spec = rounds(sample=300, full=40_000), 6000, DirectResponse(epsilon=Fraction(1), values=8)
+    draws, people, spec = rounds(sample=300, full=40_000), 6000, DirectResponse(epsilon=Fraction(1), categories=8)
     held = np.repeat(np.arange(8), [2100, 1500, 900, 600, 450, 300, 150, 0])
     frequencies = np.bincount(held, minlength=8) / people
     each = np.zeros(8, dtype=np.int64)
@@ -213,22 +213,22 @@ def test_drawn_intervals_cover_as_often_as_the_exact_law_says(rounds: Rounds) ->
 
 def test_estimates_are_raw_and_may_be_negative() -> None:
     frequencies = SPEC.estimate(np.array([9000, 900, 100]), 10_000)
-    assert frequencies.values.min() < 0
-    assert frequencies.values.sum() == pytest.approx(1.0)
+    assert frequencies.value.min() < 0
+    assert frequencies.value.sum() == pytest.approx(1.0)
 
 
 def test_values_do_not_change_after_they_were_made() -> None:
     with pytest.raises(ValueError, match="read-only"):
-        FREQUENCIES.values[0] = 1.0
+        FREQUENCIES.value[0] = 1.0
     column = np.array([0.5, 0.5])
     frequencies = Frequencies(SPEC, 10, column, np.array([0.1, 0.1]))
     column[0] = 9
-    assert frequencies.values[0] == 0.5
+    assert frequencies.value[0] == 0.5
 
 
 def test_one_value_is_an_estimate_by_label_or_index() -> None:
     estimate = FREQUENCIES.of("tea", confidence=0.9)
-    assert float(estimate) == FREQUENCIES.values[0] == float(FREQUENCIES.of(0))
+    assert float(estimate) == FREQUENCIES.value[0] == float(FREQUENCIES.of(0))
     assert estimate.low < float(estimate) < estimate.high
     assert (estimate.confidence, estimate.target, estimate.guarantee) == (0.9, Target.TABLE, SPEC.guarantee)
     wider = FREQUENCIES.of("tea", confidence=0.9, target=Target.POPULATION)
@@ -238,7 +238,7 @@ def test_one_value_is_an_estimate_by_label_or_index() -> None:
 
 @pytest.mark.parametrize("value", ["milk", 3, -1, True, 1.0, None, [0], "0"])
 def test_what_was_not_estimated_is_refused(value: Any) -> None:
-    with pytest.raises(ParameterError, match="none of the values"):
+    with pytest.raises(ParameterError, match="one of those that were estimated"):
         FREQUENCIES.of(value)
 
 
@@ -280,23 +280,23 @@ def test_own_standard_errors_make_normal_intervals() -> None:
 
 
 def test_the_projection_is_that_of_the_raw_values() -> None:
-    assert FREQUENCIES.projected().tolist() == onto_simplex(FREQUENCIES.values).tolist()
+    assert FREQUENCIES.projected().tolist() == onto_simplex(FREQUENCIES.value).tolist()
 
 
 def test_shares_of_some_keys_are_not_forced_to_sum_to_one() -> None:
     spec = HashedGeometry(epsilon=2, keys="integer:64", prime=7, dimension=4, rows=8, seed=1)
     reports = spec.client().report_many([5] * 300)
     some = spec.sketch(spec.aggregator().add(reports)).estimate([5, 6])
-    with pytest.raises(InputError, match="not all keys"):
+    with pytest.raises(InputError, match="needs all categories"):
         some.projected()
-    with pytest.raises(InputError, match="not all keys"):
+    with pytest.raises(InputError, match="needs all categories"):
         Frequencies(SPEC, 10, np.array([0.2, 0.3]), np.array([0.1, 0.1])).projected()
     assert "approximate" in some.of(5).method
     assert "inverted law" in FREQUENCIES.of("tea").method
 
 
 def test_counts_are_shares_of_the_people() -> None:
-    assert FREQUENCIES.counts.tolist() == [frequency * 10_000 for frequency in FREQUENCIES.values]
+    assert FREQUENCIES.counts.tolist() == [frequency * 10_000 for frequency in FREQUENCIES.value]
     assert FREQUENCIES.counts.sum() == pytest.approx(10_000)
 
 
@@ -305,18 +305,18 @@ def test_shares_are_looked_up_and_gone_through_by_label() -> None:
     assert list(FREQUENCIES) == ["tea", "coffee", "water"]
     assert "tea" in FREQUENCIES
     assert "milk" not in FREQUENCIES
-    assert list(DirectResponse(epsilon=1, values=2).estimate([3, 1], 4)) == [0, 1]
-    with pytest.raises(ParameterError, match="none of the values"):
+    assert list(DirectResponse(epsilon=1, categories=2).estimate([3, 1], 4)) == [0, 1]
+    with pytest.raises(ParameterError, match="one of those that were estimated"):
         FREQUENCIES["milk"]
 
 
 def test_a_frame_has_all_values_with_intervals_that_hold_together() -> None:
     frame, ends = FREQUENCIES.to_pandas(), FREQUENCIES.intervals(together=True)
     assert list(frame.index) == ["tea", "coffee", "water"]
-    assert list(frame.columns) == ["frequency", "standard_error", "low", "high"]
+    assert list(frame.columns) == ["value", "standard_error", "low", "high"]
     assert frame.loc["tea"].tolist() == [
-        FREQUENCIES.values[0],
-        FREQUENCIES.standard_errors[0],
+        FREQUENCIES.value[0],
+        FREQUENCIES.standard_error[0],
         ends.low[0],
         ends.high[0],
     ]
@@ -326,7 +326,7 @@ def test_a_frame_has_all_values_with_intervals_that_hold_together() -> None:
 
 @pytest.mark.parametrize("among", [3, "tea", b"tea", 0.5])
 def test_what_is_no_list_of_values_is_refused(among: Any) -> None:
-    with pytest.raises(ParameterError, match="among is a list"):
+    with pytest.raises(ParameterError, match="among must be a list"):
         FREQUENCIES.intervals(among=among)
 
 
@@ -339,14 +339,14 @@ def test_intervals_are_compared_with_one_share_or_one_each(frequencies: Any) -> 
 
 
 def test_one_share_is_compared_with_every_interval() -> None:
-    assert FREQUENCIES.intervals().contain(FREQUENCIES.values[0]).tolist() == [True, False, False]
-    assert FREQUENCIES.intervals().contain(list(FREQUENCIES.values)).all()
+    assert FREQUENCIES.intervals().contain(FREQUENCIES.value[0]).tolist() == [True, False, False]
+    assert FREQUENCIES.intervals().contain(list(FREQUENCIES.value)).all()
 
 
 def test_one_value_and_one_person_are_singular() -> None:
     frequencies = Frequencies(SPEC, 1, np.array([0.5]), np.array([0.1]))
-    assert repr(frequencies) == "Frequencies(1 value, 1 person, standard error 0.1)"
-    assert "1 person, epsilon 1 each: 1 of 1 value," in str(frequencies)
+    assert repr(frequencies) == "Frequencies(1 category, 1 person, standard error 0.1)"
+    assert "1 person, epsilon 1 each: 1 of 1 category," in str(frequencies)
 
 
 def test_a_plot_has_at_most_a_hundred_lines() -> None:
@@ -355,12 +355,12 @@ def test_a_plot_has_at_most_a_hundred_lines() -> None:
 
 
 def test_a_dollar_sign_in_a_label_is_drawn() -> None:
-    spec = DirectResponse(epsilon=1, values=2, labels=(r"$\frac$", "$5 to $10"))
+    spec = DirectResponse(epsilon=1, categories=(r"$\frac$", "$5 to $10"))
     assert spec.estimate([6, 4], 10).plot().svg().startswith("<?xml")
 
 
 def test_a_top_list_names_only_what_stands_out() -> None:
-    spec = DirectResponse(epsilon=Fraction(3), values=20)
+    spec = DirectResponse(epsilon=Fraction(3), categories=20)
     counts = np.full(20, 690)
     counts[[3, 11]] += [9000, 4000]
     frequencies = spec.estimate(counts, int(counts.sum()))
@@ -390,14 +390,14 @@ def test_a_length_is_a_whole_number(k: Any) -> None:
 @pytest.mark.parametrize(
     "columns",
     [
-        {"values": np.array([0.5]), "standard_errors": np.array([0.1, 0.1])},
-        {"values": np.array([]), "standard_errors": np.array([])},
-        {"values": np.array([[0.5]]), "standard_errors": np.array([[0.1]])},
-        {"values": np.array([np.nan]), "standard_errors": np.array([0.1])},
-        {"values": np.array([0.5]), "standard_errors": np.array([np.inf])},
-        {"values": np.array([0.5]), "standard_errors": np.array([0.1]), "labels": ("a", "b")},
-        {"values": np.array([0.5]), "standard_errors": np.array([0.1]), "people": -1},
-        {"values": np.array([0.5]), "standard_errors": np.array([0.1]), "people": 1.5},
+        {"value": np.array([0.5]), "standard_error": np.array([0.1, 0.1])},
+        {"value": np.array([]), "standard_error": np.array([])},
+        {"value": np.array([[0.5]]), "standard_error": np.array([[0.1]])},
+        {"value": np.array([np.nan]), "standard_error": np.array([0.1])},
+        {"value": np.array([0.5]), "standard_error": np.array([np.inf])},
+        {"value": np.array([0.5]), "standard_error": np.array([0.1]), "labels": ("a", "b")},
+        {"value": np.array([0.5]), "standard_error": np.array([0.1]), "people": -1},
+        {"value": np.array([0.5]), "standard_error": np.array([0.1]), "people": 1.5},
     ],
 )
 def test_columns_that_do_not_fit_are_refused(columns: dict[str, Any]) -> None:
@@ -418,18 +418,18 @@ def test_what_is_printed_names_people_price_errors_and_the_gain_of_a_poisoner() 
         assert words in text
     assert "tea" in text
     assert "tea" in FREQUENCIES._repr_html_()
-    assert repr(FREQUENCIES) == "Frequencies(3 values, 10,000 people, standard errors 0.0112 to 0.0131)"
+    assert repr(FREQUENCIES) == "Frequencies(3 categories, 10,000 people, standard errors 0.0112 to 0.0131)"
 
 
 def test_labels_cannot_smuggle_markup_or_control_characters() -> None:
-    spec = DirectResponse(epsilon=Fraction(1), values=2, labels=("<script>x</script>", "\x1b[31m"))
+    spec = DirectResponse(epsilon=Fraction(1), categories=("<script>x</script>", "\x1b[31m"))
     frequencies = spec.estimate(np.array([60, 40]), 100)
     assert "<script>x" not in frequencies._repr_html_()
     assert "\x1b" not in str(frequencies)
 
 
 def test_a_table_is_as_long_as_asked_and_starts_with_the_largest() -> None:
-    spec = DirectResponse(epsilon=Fraction(5), values=100)
+    spec = DirectResponse(epsilon=Fraction(5), categories=100)
     frequencies = spec.estimate(np.arange(100), 4950)
     assert len(frequencies.table()) == 10
     assert [row[0] for row in frequencies.table(3).rows] == ["99", "98", "97"]
@@ -438,18 +438,18 @@ def test_a_table_is_as_long_as_asked_and_starts_with_the_largest() -> None:
 def test_the_plot_shows_the_largest_shares() -> None:
     drawn = FREQUENCIES.plot(2)
     assert drawn.svg().startswith("<?xml")
-    few = DirectResponse(epsilon=Fraction(1), values=2).estimate(np.array([9, 0]), 9)
+    few = DirectResponse(epsilon=Fraction(1), categories=2).estimate(np.array([9, 0]), 9)
     assert few.plot().svg().startswith("<?xml"), "a raw value may lie outside an exact interval"
 
 
 def test_scaling_up_what_was_cut_at_zero_ruins_the_head_and_we_do_not() -> None:
-    spec = ProjectiveGeometry.best(epsilon=Fraction(1), values=1024)
+    spec = ProjectiveGeometry.best(epsilon=Fraction(1), categories=1024)
     weights = 1 / np.arange(1, 1025) ** 1.1
     held = np.sort(coins(3).choice(1024, size=20_000, p=weights / weights.sum()))
     truth = np.bincount(held, minlength=1024) / 20_000
     frequencies = spec.aggregator().add(spec.client().report_many(held)).estimate()
-    cut = np.maximum(frequencies.values, 0.0)
+    cut = np.maximum(frequencies.value, 0.0)
     rescaled = cut / cut.sum()
     # the standard error of the head is below 0.016 (one in 1e9 draws is off by 6.2 of them); rescaling takes two thirds
-    assert abs(frequencies.values[0] - truth[0]) < 0.1
+    assert abs(frequencies.value[0] - truth[0]) < 0.1
     assert rescaled[0] < truth[0] - 0.08

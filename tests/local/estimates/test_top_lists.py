@@ -29,9 +29,9 @@ SAMPLE = 6  # the fewest runs of which so many can be wrong that it is an alarm
 PRICES = [Fraction(1, 10), Fraction(1), Fraction(4), Fraction(8), Fraction(12)]
 FLEETS = [100, 1_000, 20_000, 200_000]
 MADE: dict[str, Callable[[Fraction, int], PureOracle]] = {
-    "answers": lambda epsilon, values: DirectResponse(epsilon=epsilon, values=values),
-    "bits": lambda epsilon, values: OneBitHadamard(epsilon=epsilon, values=values),
-    "space": lambda epsilon, values: ProjectiveGeometry.best(epsilon=epsilon, values=values),
+    "answers": lambda epsilon, values: DirectResponse(epsilon=epsilon, categories=values),
+    "bits": lambda epsilon, values: OneBitHadamard(epsilon=epsilon, categories=values),
+    "space": lambda epsilon, values: ProjectiveGeometry.best(epsilon=epsilon, categories=values),
 }
 
 
@@ -53,7 +53,7 @@ def test_the_exact_chance_of_a_false_listing_is_at_most_half_of_what_is_allowed(
 ) -> None:
     """Whatever other values people hold, a value that nobody holds is spoken for by Bin(n, r) reports."""
     for spec in made(name, epsilon):
-        values = spec.size
+        values = spec.category_count
         rest = (1 - CONFIDENCE) / values
         mean, spread = people * float(spec.shared), np.sqrt(people * float(spec.shared * (1 - spec.shared)))
         last = min(int(mean + 9 * spread) + 60, people)
@@ -68,7 +68,7 @@ def test_the_exact_chance_of_a_false_listing_is_at_most_half_of_what_is_allowed(
 @cache
 def blocks(epsilon: int, values: int) -> HybridGeometry:
     """The best blocks, chosen once for all tests."""
-    return HybridGeometry.best(epsilon=epsilon, values=values)
+    return HybridGeometry.best(epsilon=epsilon, categories=values)
 
 
 def chance_of_a_list(spec: HybridGeometry, people: int, near: bool) -> float:
@@ -78,7 +78,7 @@ def chance_of_a_list(spec: HybridGeometry, people: int, near: bool) -> float:
     block, and Bin(N, p) of them on the plane; the chance is averaged over ten quantiles of N.
     """
     holder = spec.holders[1 if near else 2]
-    rest, points = (1 - CONFIDENCE) / spec.size, spec.geometry.common == 0
+    rest, points = (1 - CONFIDENCE) / spec.category_count, spec.geometry.common == 0
     quantiles = binom.ppf((np.arange(1 if points else 10) + 0.5) / 10, people, float(holder.block)).astype(np.int64)
     chances = []
     for reports in quantiles.tolist():
@@ -89,7 +89,7 @@ def chance_of_a_list(spec: HybridGeometry, people: int, near: bool) -> float:
         support = spec._support(np.repeat(counts, spec.blocks), in_blocks, people, frequencies)
         listed = counts[support.interval(rest, Target.TABLE, np.arange(counts.size) * spec.blocks)[0] > 0]
         chances.append(binom.sf(listed[0] - 1, draws, float(chance)) if listed.size else 0.0)
-    return float(spec.size * np.mean(chances))
+    return float(spec.category_count * np.mean(chances))
 
 
 @pytest.mark.theorem("BlockSupport.accuracy")
@@ -105,14 +105,19 @@ def held(people: int, kind: str, spec: HybridGeometry) -> Integers:
     """Ten values that fall off fast, or half of the values of the first block."""
     if kind == "few":
         return np.minimum(coins(3, people).geometric(0.3, people) - 1, 9)
-    return coins(4, people).integers(0, max(spec.size // spec.blocks // 2, 1), people) * spec.blocks
+    return coins(4, people).integers(0, max(spec.category_count // spec.blocks // 2, 1), people) * spec.blocks
 
 
 def false_lists(spec: HybridGeometry, items: Integers, runs: int) -> int:
     """Count the lists with a value that nobody holds, through the client and the aggregator."""
-    somebody, wrong = np.bincount(items, minlength=spec.size) > 0, 0
+    somebody, wrong = np.bincount(items, minlength=spec.category_count) > 0, 0
     for _ in range(runs):
-        top = spec.aggregator().add(spec.client().report_many(items)).estimate().top(spec.size, confidence=CONFIDENCE)
+        top = (
+            spec.aggregator()
+            .add(spec.client().report_many(items))
+            .estimate()
+            .top(spec.category_count, confidence=CONFIDENCE)
+        )
         wrong += not somebody[np.array(list(top), dtype=np.int64)].all()
     return wrong
 
@@ -145,7 +150,7 @@ def test_blocks_of_any_shape_list_no_more_false_values(
 ) -> None:
     runs, (epsilon, blocks, prime, dimension) = rounds(sample=8, full=200), shape
     size = blocks * (prime**dimension - 1) // (prime - 1)
-    spec = HybridGeometry(epsilon=Fraction(epsilon), values=size, blocks=blocks, prime=prime, dimension=dimension)
+    spec = HybridGeometry(epsilon=Fraction(epsilon), categories=size, blocks=blocks, prime=prime, dimension=dimension)
     assert false_lists(spec, held(3_000, kind, spec), runs) <= most(runs, CHANCE)
 
 

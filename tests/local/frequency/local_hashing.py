@@ -30,7 +30,7 @@ class LocalHashing:
     """
 
     epsilon: Fraction
-    values: int
+    categories: int
     given_buckets: int | None = None
 
     @cached_property
@@ -70,7 +70,10 @@ class LocalHashing:
     def support(self, seeds: Seeds, buckets: Integers) -> Integers:
         """For every value, the number of reports whose bucket is its own."""
         return np.array(
-            [np.count_nonzero(self.hashed(seeds, np.full(seeds.size, item)) == buckets) for item in range(self.values)]
+            [
+                np.count_nonzero(self.hashed(seeds, np.full(seeds.size, item)) == buckets)
+                for item in range(self.categories)
+            ]
         )
 
     def estimate(self, support: Integers, people: int) -> NDArray[np.float64]:
@@ -80,7 +83,7 @@ class LocalHashing:
 
     def law(self, item: int) -> dict[tuple[int, ...], Fraction]:
         """The exact law of the report if the hash is drawn from all functions, for tiny domains: (function, bucket)."""
-        functions = list(product(range(self.buckets), repeat=self.values))
+        functions = list(product(range(self.buckets), repeat=self.categories))
         stay, leave = self.preference, (1 - self.preference) / (self.buckets - 1)
         return {
             (*function, bucket): (stay if bucket == function[item] else leave) / len(functions)

@@ -27,8 +27,8 @@ from tests.randomness.sources import Script, swapped
 EPSILONS = [Fraction(1, 10), Fraction(1, 2), Fraction(1), Fraction(2), Fraction(4), Fraction(6)]
 
 
-def made(epsilon: Fraction | float = 1, values: int = 13) -> OneBitHadamard:
-    return OneBitHadamard(epsilon=Fraction(epsilon), values=values)
+def made(epsilon: Fraction | float = 1, categories: int = 13) -> OneBitHadamard:
+    return OneBitHadamard(epsilon=Fraction(epsilon), categories=categories)
 
 
 def test_a_parity_counts_the_ones_in_common() -> None:
@@ -41,27 +41,29 @@ def test_a_parity_counts_the_ones_in_common() -> None:
 def test_for_every_fixed_row_the_bit_alone_is_private(epsilon: Fraction) -> None:
     spec = made(epsilon)
     laws: dict[tuple[int, int], Fraction] = {}
-    for item in range(spec.size):
+    for item in range(spec.category_count):
         for report, mass in enumerate(spec.law(item).probabilities):
             laws[item, report] = mass * spec.rows  # given the row, which is uniform whatever the value
     with precision(256):
         bound = ball(epsilon).exp()
         for row in range(spec.rows):
             for bit in (0, 1):
-                masses = [laws[item, 2 * row + bit] for item in range(spec.size)]
+                masses = [laws[item, 2 * row + bit] for item in range(spec.category_count)]
                 ratio = max(masses) / min(masses)
                 assert ball(ratio) <= bound
     assert all(
-        sum(laws[item, 2 * row + bit] for bit in (0, 1)) == 1 for item in range(spec.size) for row in range(spec.rows)
+        sum(laws[item, 2 * row + bit] for bit in (0, 1)) == 1
+        for item in range(spec.category_count)
+        for row in range(spec.rows)
     )
 
 
 @pytest.mark.theorem("OneBitHadamard.privacy")
 def test_the_bit_of_a_client_is_the_parity_unless_the_coin_says_flip() -> None:
-    spec = made(1, values=13)
+    spec = made(1, categories=13)
     for person in range(8):
         row = spec.row(person)
-        for item in range(spec.size):
+        for item in range(spec.category_count):
             for drawn in (0, 5, 15):  # the row that a client draws for itself does not matter
                 for word, flipped in ((spec.coin - 1, 0), (spec.coin, 1), (0, 0), (COIN_TOTAL - 1, 1)):
                     chunk = 64  # few words are served from the start of a chunk
@@ -113,19 +115,19 @@ def test_a_person_has_a_public_number(person: object) -> None:
 
 
 def test_preferred_reports_are_listed_for_small_tables_only() -> None:
-    assert made(1, values=1 << 20).preferred(5).size == 1 << 20
+    assert made(1, categories=1 << 20).preferred(5).size == 1 << 20
     with pytest.raises(ParameterError, match="2\\^20 rows"):
-        made(1, values=(1 << 20) + 1).preferred(5)
-    assert made(1, values=1 << 40).client().report((1 << 40) - 1) < 1 << 41
+        made(1, categories=(1 << 20) + 1).preferred(5)
+    assert made(1, categories=1 << 40).client().report((1 << 40) - 1) < 1 << 41
 
 
 def test_public_rows_are_spread_evenly_and_differ_between_specs() -> None:
-    spec = made(1, values=16)
+    spec = made(1, categories=16)
     rows = [spec.row(person) for person in range(4096)]
     counts = np.bincount(rows, minlength=16)
     assert len(counts) == 16
     assert ((counts - 256) ** 2 / 256).sum() < 60  # fixed by the hash; a chi-square of 15 degrees
-    assert rows != [made(2, values=16).row(person) for person in range(4096)]
+    assert rows != [made(2, categories=16).row(person) for person in range(4096)]
 
 
 def test_bits_and_public_numbers_make_whole_reports() -> None:
@@ -197,13 +199,13 @@ def test_truth_values_of_an_array_are_bits_and_spans_of_time_are_none() -> None:
 
 @given(st.integers(2, 70), st.integers(0, 2**40), st.data())
 def test_support_is_the_count_of_preferred_reports_exactly(values: int, large: int, data: st.DataObject) -> None:
-    spec = made(values=values)
+    spec = made(categories=values)
     counts = np.array(data.draw(st.lists(st.integers(0, large), min_size=spec.cells, max_size=spec.cells)))
     assert spec.support(counts).tolist() == [int(counts[spec.preferred(item)].sum()) for item in range(values)]
 
 
 def test_more_reports_than_floats_can_count_are_refused() -> None:
-    spec = made(values=2)
+    spec = made(categories=2)
     assert spec.support(np.array([2**53 - 2, 1, 0, 0])).tolist() == [2**53 - 2, 2**53 - 2]
     with pytest.raises(InputError, match="2\\^53"):
         spec.support(np.array([2**53 - 1, 1, 0, 0]))
@@ -212,7 +214,7 @@ def test_more_reports_than_floats_can_count_are_refused() -> None:
 @pytest.mark.theorem("OneBitHadamard.accuracy")
 @pytest.mark.parametrize("values", [2, 3, 8, 13])
 def test_another_value_agrees_in_half_of_the_rows(values: int) -> None:
-    spec = made(values=values)
+    spec = made(categories=values)
     sets = [set(spec.preferred(item).tolist()) for item in range(values)]
     for first in range(values):
         assert len(sets[first]) == spec.inside
@@ -227,7 +229,7 @@ def test_another_value_agrees_in_half_of_the_rows(values: int) -> None:
 def test_the_variance_is_that_of_the_formula(epsilon: Fraction, frequency: float) -> None:
     growth = math.exp(epsilon)
     expected = ((growth + 1) ** 2 / (growth - 1) ** 2 - frequency) / 1000
-    assert made(epsilon, values=1024).variance(1000, frequency) == pytest.approx(expected, rel=1e-12)
+    assert made(epsilon, categories=1024).variance(1000, frequency) == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.theorem("OneBitHadamard.accuracy")
@@ -237,7 +239,7 @@ def test_the_stated_ratios_to_the_optimum() -> None:
 
 
 def test_reports_of_real_clients_count_their_values() -> None:
-    spec = made(2, values=6)
+    spec = made(2, categories=6)
     people = 40_000
     items = np.arange(people) % 3  # frequencies 1/3, 1/3, 1/3, 0, 0, 0
     counts = np.bincount(spec.client().report_many(items), minlength=spec.cells)
@@ -249,7 +251,7 @@ def test_reports_of_real_clients_count_their_values() -> None:
 
 
 def test_the_row_of_a_report_does_not_depend_on_the_value() -> None:
-    spec = made(4, values=8)
+    spec = made(4, categories=8)
     uniform = Finite(range(8), [Fraction(1, 8)] * 8)
     for item in range(8):
         rows = spec.client().report_many(np.full(4000, item)) // 2
@@ -257,7 +259,7 @@ def test_the_row_of_a_report_does_not_depend_on_the_value() -> None:
 
 
 def test_a_spec_travels_as_text() -> None:
-    spec = made(Fraction(1, 3), values=1000)
+    spec = made(Fraction(1, 3), categories=1000)
     again = Spec.from_json(spec.to_json())
     assert again == spec
     assert isinstance(again, OneBitHadamard)

@@ -24,7 +24,7 @@ SHAPES = [(2, 2, 2), (2, 2, 3), (3, 2, 3), (2, 3, 2), (2, 3, 3), (3, 5, 2), (4, 
 
 def made(epsilon: Fraction | float, blocks: int, prime: int, dimension: int, values: int = 0) -> HybridGeometry:
     size = values or blocks * (prime**dimension - 1) // (prime - 1)
-    return HybridGeometry(epsilon=Fraction(epsilon), values=size, blocks=blocks, prime=prime, dimension=dimension)
+    return HybridGeometry(epsilon=Fraction(epsilon), categories=size, blocks=blocks, prime=prime, dimension=dimension)
 
 
 def weights_of(spec: HybridGeometry, value: int) -> list[Fraction]:
@@ -46,8 +46,8 @@ def test_values_of_a_block_prefer_planes_of_their_block_as_without_blocks(
     blocks: int, prime: int, dimension: int
 ) -> None:
     spec = made(1, blocks, prime, dimension)
-    alone = ProjectiveGeometry(epsilon=spec.epsilon, values=spec.geometry.points, prime=prime, dimension=dimension)
-    for value in range(spec.size):
+    alone = ProjectiveGeometry(epsilon=spec.epsilon, categories=spec.geometry.points, prime=prime, dimension=dimension)
+    for value in range(spec.category_count):
         shifted = alone.preferred(value // blocks) + value % blocks * spec.geometry.points
         assert spec.preferred(value).tolist() == shifted.tolist()
 
@@ -59,7 +59,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
     blocks: int, prime: int, dimension: int, epsilon: Fraction
 ) -> None:
     spec = made(epsilon, blocks, prime, dimension)
-    laws = np.array([spec.law(value).probabilities for value in range(spec.size)], dtype=object)
+    laws = np.array([spec.law(value).probabilities for value in range(spec.category_count)], dtype=object)
     assert all(sum(law) == 1 for law in laws)
     with precision(512):
         largest = max(ball(max(column) / min(column)) for column in laws.T)
@@ -71,7 +71,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
 @pytest.mark.parametrize(("blocks", "prime", "dimension"), SHAPES)
 def test_the_sampler_has_the_law_that_is_stated(blocks: int, prime: int, dimension: int) -> None:
     spec = made(1, blocks, prime, dimension)
-    for value in {0, 1, spec.size // 2, spec.size - 1}:
+    for value in {0, 1, spec.category_count // 2, spec.category_count - 1}:
         assert exact_law(spec.randomize, np.array([value])) == dict(enumerate(spec.law(value).probabilities))
 
 
@@ -79,8 +79,8 @@ def test_the_sampler_has_the_law_that_is_stated(blocks: int, prime: int, dimensi
 @pytest.mark.parametrize(("blocks", "prime", "dimension"), SHAPES)
 def test_the_estimate_is_unbiased_and_its_variance_as_stated(blocks: int, prime: int, dimension: int) -> None:
     spec = made(2, blocks, prime, dimension)
-    laws = [spec.law(value).probabilities for value in range(spec.size)]
-    for value in {0, 1, spec.size // 2, spec.size - 1}:
+    laws = [spec.law(value).probabilities for value in range(spec.category_count)]
+    for value in {0, 1, spec.category_count // 2, spec.category_count - 1}:
         weights = weights_of(spec, value)
         spreads = set()
         for held, law in enumerate(laws):
@@ -95,9 +95,9 @@ def test_the_estimate_is_unbiased_and_its_variance_as_stated(blocks: int, prime:
 @pytest.mark.theorem("HybridGeometry.accuracy")
 def test_the_variance_of_any_mixture_of_people_is_as_stated() -> None:
     spec = made(1, 3, 2, 3)
-    counts = coins(9).integers(1, 9, spec.size)
+    counts = coins(9).integers(1, 9, spec.category_count)
     people = int(counts.sum())
-    for value in range(spec.size):
+    for value in range(spec.category_count):
         weights = weights_of(spec, value)
         exact = sum(
             (int(held) * moments(spec.law(item).probabilities, weights)[1] for item, held in enumerate(counts)),
@@ -146,11 +146,11 @@ def test_estimates_are_the_sums_of_the_weights(values: int) -> None:
         frequency = (
             sum((int(c) * w for c, w in zip(counts, weights_of(spec, value), strict=True)), Fraction(0)) / people
         )
-        assert found.values[value] == pytest.approx(float(frequency), abs=1e-12)
+        assert found.value[value] == pytest.approx(float(frequency), abs=1e-12)
         block = (Fraction(int(total[value % 2]), people) - far.block) / (near.block - far.block)
         held = min(max(float(frequency), 0.0), 1.0)
         around = max(min(max(float(block), 0.0), 1.0), held)
-        assert found.standard_errors[value] == pytest.approx(math.sqrt(spec.variance(people, held, around)))
+        assert found.standard_error[value] == pytest.approx(math.sqrt(spec.variance(people, held, around)))
     assert len(found) == values
 
 
@@ -163,7 +163,7 @@ def test_the_loss_is_epsilon_and_a_hostile_report_has_the_stated_gain() -> None:
 @pytest.mark.parametrize("values", [65_536, 1_000_000, 3_300_000, 1 << 22])
 @pytest.mark.parametrize("epsilon", [3, 4, 5, 6, 8])
 def test_the_best_blocks_are_within_six_percent_of_the_optimum_and_fit(epsilon: int, values: int) -> None:
-    spec = HybridGeometry.best(epsilon=epsilon, values=values)
+    spec = HybridGeometry.best(epsilon=epsilon, categories=values)
     assert spec.variance(1) <= 1.06 * spec.optimum(1)
     assert values <= spec.cells <= 1 << 24
 
@@ -171,20 +171,20 @@ def test_the_best_blocks_are_within_six_percent_of_the_optimum_and_fit(epsilon: 
 def test_a_smaller_limit_gives_a_smaller_table_or_a_clear_refusal() -> None:
     for largest in (None, 0, 2.5, "many"):
         with pytest.raises(ParameterError) as caught:
-            HybridGeometry.best(epsilon=5, values=1_000, largest=largest)  # type: ignore[arg-type]
+            HybridGeometry.best(epsilon=5, categories=1_000, largest=largest)  # type: ignore[arg-type]
         assert caught.value.parameter == "largest"
-    small = HybridGeometry.best(epsilon=5, values=1_000, largest=1_200)
+    small = HybridGeometry.best(epsilon=5, categories=1_000, largest=1_200)
     assert small.cells <= 1_200
     with pytest.raises(ParameterError, match="at most 999 cells"):
-        HybridGeometry.best(epsilon=5, values=1_000, largest=999)
+        HybridGeometry.best(epsilon=5, categories=1_000, largest=999)
     for values in (1 << 24, 1 << 25):  # 2^24 cells could hold 2^24 values, with a useless variance
         with pytest.raises(ParameterError, match="raise largest"):
-            HybridGeometry.best(epsilon=5, values=values)
+            HybridGeometry.best(epsilon=5, categories=values)
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 1024), Fraction(1, 2), 12, 20])
 def test_every_epsilon_is_served_quickly(epsilon: Fraction | int) -> None:
-    spec = HybridGeometry.best(epsilon=epsilon, values=500)
+    spec = HybridGeometry.best(epsilon=epsilon, categories=500)
     assert spec.cells >= 500
 
 
@@ -221,13 +221,13 @@ def test_a_value_outside_the_domain_is_never_reported(value: object) -> None:
 @pytest.mark.parametrize("count", [0, 1, 65, 20_000])
 def test_any_number_of_reports_is_drawn(count: int) -> None:
     spec = made(1, 3, 3, 3)
-    reports = spec.randomize(np.arange(count) % spec.size)
+    reports = spec.randomize(np.arange(count) % spec.category_count)
     assert reports.shape == (count,)
     assert not count or (reports.min() >= 0 and reports.max() < spec.cells)
 
 
 def test_many_reports_give_back_the_shares_of_the_people() -> None:
-    spec = HybridGeometry.best(epsilon=3, values=200)
+    spec = HybridGeometry.best(epsilon=3, categories=200)
     people = 40_000
     items = coins(11).integers(0, 7, people) ** 2
     counted = np.bincount(items, minlength=200) / people
@@ -235,11 +235,11 @@ def test_many_reports_give_back_the_shares_of_the_people() -> None:
     for value, frequency in enumerate(counted):
         block = min(1.0, max(float(frequency), counted[value % spec.blocks :: spec.blocks].sum()))
         spread = math.sqrt(spec.variance(people, float(frequency), block))
-        assert abs(found.values[value] - frequency) <= 8 * spread  # a normal tail of 1e-15 for each of 200 values
+        assert abs(found.value[value] - frequency) <= 8 * spread  # a normal tail of 1e-15 for each of 200 values
 
 
 def test_absurd_questions_about_errors_and_values_are_refused() -> None:
-    spec = HybridGeometry(epsilon=Fraction(1), values=9, blocks=2, prime=2, dimension=3)
+    spec = HybridGeometry(epsilon=Fraction(1), categories=9, blocks=2, prime=2, dimension=3)
     for people in (0, -1, 1.5, "x", None, True):
         with pytest.raises(ParameterError, match="people"):
             spec.variance(people)

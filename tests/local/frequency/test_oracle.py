@@ -16,10 +16,10 @@ from discreet.privacy import PureDP, Relation
 from discreet.randomness.rigor import ball, precision
 
 SMALL: list[FrequencyOracle] = [
-    DirectResponse(epsilon=Fraction(1), values=3),
-    DirectResponse(epsilon=Fraction(1, 10), values=2),
-    OneBitHadamard(epsilon=Fraction(1, 2), values=5),
-    ProjectiveGeometry.best(epsilon=Fraction(1), values=9),
+    DirectResponse(epsilon=Fraction(1), categories=3),
+    DirectResponse(epsilon=Fraction(1, 10), categories=2),
+    OneBitHadamard(epsilon=Fraction(1, 2), categories=5),
+    ProjectiveGeometry.best(epsilon=Fraction(1), categories=9),
 ]
 
 
@@ -28,7 +28,7 @@ SMALL: list[FrequencyOracle] = [
 def test_every_output_has_one_of_two_probabilities_whose_ratio_is_at_most_e_to_the_epsilon(
     spec: FrequencyOracle,
 ) -> None:
-    for value in range(spec.size):
+    for value in range(spec.category_count):
         assert set(spec.law(value).probabilities) <= {spec.likely, spec.unlikely}
         assert len(set(spec.preferred(value).tolist())) == spec.inside
     assert spec.likely > spec.unlikely
@@ -42,7 +42,7 @@ def test_every_output_has_one_of_two_probabilities_whose_ratio_is_at_most_e_to_t
 @pytest.mark.parametrize("spec", SMALL, ids=repr)
 def test_the_price_covers_every_pair_of_values(spec: FrequencyOracle) -> None:
     loss = spec.loss
-    for first, second in product(range(spec.size), repeat=2):
+    for first, second in product(range(spec.category_count), repeat=2):
         if first != second:
             pair = spec.law(first).pair(spec.law(second))
             for epsilon in (0.0, 0.2, 0.9):
@@ -52,7 +52,7 @@ def test_the_price_covers_every_pair_of_values(spec: FrequencyOracle) -> None:
 @pytest.mark.theorem("PureOracle.accuracy")
 @pytest.mark.parametrize("people", [[0], [1, 1], [0, 0, 1, 2, 2, 2, 2]])
 def test_estimates_are_unbiased_with_the_stated_variance_by_exact_enumeration(people: list[int]) -> None:
-    spec = DirectResponse(epsilon=Fraction(1), values=3)
+    spec = DirectResponse(epsilon=Fraction(1), categories=3)
     p, r = spec.preference, spec.shared
     for value in range(3):
         wanted = set(spec.preferred(value).tolist())
@@ -70,11 +70,11 @@ def test_one_hostile_report_gains_what_is_printed_and_no_more(spec: FrequencyOra
     rng = np.random.default_rng(3)
     counts = rng.integers(0, 50, spec.cells)
     people = int(counts.sum())
-    before = spec.estimate(counts, people).values * people
+    before = spec.estimate(counts, people).value * people
     gains = []
     for report in range(spec.cells):
         counts[report] += 1
-        gains.append(np.max(spec.estimate(counts, people + 1).values * (people + 1) - before))
+        gains.append(np.max(spec.estimate(counts, people + 1).value * (people + 1) - before))
         counts[report] -= 1
     assert max(gains) == pytest.approx(spec.poisoning_gain, rel=1e-9)
     assert spec.poisoning_gain >= 1
@@ -82,16 +82,16 @@ def test_one_hostile_report_gains_what_is_printed_and_no_more(spec: FrequencyOra
 
 def test_laws_are_listed_for_a_bounded_number_of_outputs() -> None:
     with pytest.raises(ParameterError, match="2\\^16"):
-        DirectResponse(epsilon=Fraction(1), values=(1 << 16) + 1).law(0)
+        DirectResponse(epsilon=Fraction(1), categories=(1 << 16) + 1).law(0)
 
 
-NAMED = DirectResponse(epsilon=Fraction(1), values=3, labels=("tea", "coffee", "water"))
+NAMED = DirectResponse(epsilon=Fraction(1), categories=("tea", "coffee", "water"))
 
 
 @pytest.mark.parametrize("spec", SMALL, ids=repr)
 @pytest.mark.parametrize("item", ["x", 10_000, -1, None, 0.5, True, np.timedelta64(1)], ids=repr)
 def test_there_is_no_law_of_what_is_no_value_and_the_error_does_not_show_it(spec: FrequencyOracle, item: Any) -> None:
-    with pytest.raises(InputError, match=f"an int from 0 to {spec.size - 1}; nothing") as caught:
+    with pytest.raises(InputError, match=f"an int from 0 to {spec.category_count - 1}; nothing") as caught:
         spec.law(item)
     assert caught.value.__context__ is None
 
@@ -99,7 +99,7 @@ def test_there_is_no_law_of_what_is_no_value_and_the_error_does_not_show_it(spec
 def test_a_law_is_that_of_a_value_or_of_its_label() -> None:
     assert NAMED.law("coffee").probabilities == NAMED.law(1).probabilities == NAMED.law(np.int8(1)).probabilities
     for item in (9, "x"):
-        with pytest.raises(InputError, match="or one of its labels"):
+        with pytest.raises(InputError, match="or the name of a category"):
             NAMED.preferred(item)
 
 
@@ -118,7 +118,7 @@ def test_a_variance_is_of_a_share_from_0_to_1(frequency: Any) -> None:
 
 
 def test_a_histogram_may_be_a_list() -> None:
-    assert NAMED.estimate([1, 2, 3], 6).values.tolist() == NAMED.estimate(np.array([1, 2, 3]), 6).values.tolist()
+    assert NAMED.estimate([1, 2, 3], 6).value.tolist() == NAMED.estimate(np.array([1, 2, 3]), 6).value.tolist()
 
 
 @pytest.mark.parametrize(
@@ -147,9 +147,9 @@ def test_counts_that_are_no_histogram_of_the_people_are_refused(counts: Any, wor
 def test_labels_may_be_an_array_or_a_series() -> None:
     names = ["tea", "coffee", "water"]
     for labels in (np.array(names), list(np.array(names)), np.array(names, dtype=object), pandas.Series(names)):
-        spec = DirectResponse(epsilon=Fraction(1), values=3, labels=labels)
+        spec = DirectResponse(epsilon=Fraction(1), categories=labels)
         assert spec == NAMED
         assert all(type(label) is str for label in spec.labels)
-    for labels in (np.array([names]), np.array([1, 2, 3]), "tea", {"tea": 1}, 3):
-        with pytest.raises(ParameterError, match="label"):
-            DirectResponse(epsilon=Fraction(1), values=3, labels=labels)
+    for labels in (np.array([names]), np.array([1, 2, 3]), "tea", {"tea": 1}):
+        with pytest.raises(ParameterError, match="categories must be"):
+            DirectResponse(epsilon=Fraction(1), categories=labels)

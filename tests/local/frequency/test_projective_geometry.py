@@ -25,7 +25,7 @@ SPACES = [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3), (5, 3), (7, 2)]
 
 def made(epsilon: Fraction | float, prime: int, dimension: int, values: int | None = None) -> ProjectiveGeometry:
     size = Geometry(prime, dimension).points if values is None else values
-    return ProjectiveGeometry(epsilon=Fraction(epsilon), values=size, prime=prime, dimension=dimension)
+    return ProjectiveGeometry(epsilon=Fraction(epsilon), categories=size, prime=prime, dimension=dimension)
 
 
 @pytest.mark.parametrize(("prime", "dimension"), SPACES)
@@ -33,7 +33,7 @@ def test_a_value_stands_for_its_digits_with_a_one_on_top(prime: int, dimension: 
     spec = made(1, prime, dimension)
     points, table = vectors(prime, dimension), incidence(prime, dimension)
     seen = []
-    for value in range(spec.size):
+    for value in range(spec.category_count):
         number = [value // prime**place % prime for place in range(dimension - 1)]
         top = value < prime ** (dimension - 1)
         vector = [*number, 1] if top else points[value - prime ** (dimension - 1)].tolist()
@@ -50,7 +50,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
     prime: int, dimension: int, epsilon: Fraction
 ) -> None:
     spec = made(epsilon, prime, dimension)
-    laws = np.array([spec.law(value).probabilities for value in range(spec.size)], dtype=object)
+    laws = np.array([spec.law(value).probabilities for value in range(spec.category_count)], dtype=object)
     assert all(sum(law) == 1 for law in laws)
     with precision(512):
         largest = max(ball(max(column) / min(column)) for column in laws.T)
@@ -62,7 +62,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
 @pytest.mark.parametrize(("prime", "dimension"), SPACES)
 def test_the_sampler_has_the_law_that_is_stated(prime: int, dimension: int) -> None:
     spec = made(1, prime, dimension)
-    for value in {0, 1, spec.size // 2, spec.size - 1}:
+    for value in {0, 1, spec.category_count // 2, spec.category_count - 1}:
         assert exact_law(spec.randomize, np.array([value])) == dict(enumerate(spec.law(value).probabilities))
 
 
@@ -71,9 +71,9 @@ def test_the_sampler_has_the_law_that_is_stated(prime: int, dimension: int) -> N
 def test_the_estimate_is_unbiased_and_its_variance_as_stated(prime: int, dimension: int) -> None:
     spec = made(2, prime, dimension)
     p, r = spec.preference, spec.shared
-    for held in {0, 1, spec.size - 1}:
+    for held in {0, 1, spec.category_count - 1}:
         law = spec.law(held).probabilities
-        for value in range(spec.size):
+        for value in range(spec.category_count):
             on_plane = set(spec.preferred(value).tolist())
             weights = [(Fraction(report in on_plane) - r) / (p - r) for report in range(spec.cells)]
             mean = sum(mass * weight for mass, weight in zip(law, weights, strict=True))
@@ -105,13 +105,13 @@ def test_estimates_follow_from_the_support() -> None:
     people = int(counts.sum())
     p, r = float(spec.preference), float(spec.shared)
     found = spec.estimate(counts, people)
-    assert found.values == pytest.approx((spec.support(counts) / people - r) / (p - r), abs=1e-12)
+    assert found.value == pytest.approx((spec.support(counts) / people - r) / (p - r), abs=1e-12)
 
 
 @pytest.mark.parametrize("values", [1_024, 65_536])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_best_space_is_within_three_percent_of_the_optimum(values: int, epsilon: Fraction) -> None:
-    spec = ProjectiveGeometry.best(epsilon=epsilon, values=values)
+    spec = ProjectiveGeometry.best(epsilon=epsilon, categories=values)
     assert spec.variance(1) <= 1.03 * spec.optimum(1)
 
 
@@ -119,11 +119,11 @@ def test_the_best_space_is_within_three_percent_of_the_optimum(values: int, epsi
 def test_the_worst_epsilon_lies_where_two_primes_are_equally_good(prime: int) -> None:
     following = {2: 3, 3: 5}[prime]
     crossing = math.sqrt((prime - 1) * (following - 1))  # (E + q - 1)^2 / (q - 1) agree at this E
-    spec = ProjectiveGeometry.best(epsilon=math.log(crossing), values=1 << 20)
+    spec = ProjectiveGeometry.best(epsilon=math.log(crossing), categories=1 << 20)
     assert spec.variance(1) / spec.optimum(1) == pytest.approx(1.0303, abs=1e-4)
     worst = max(
-        ProjectiveGeometry.best(epsilon=Fraction(step, 50), values=1 << 20).variance(1)
-        / ProjectiveGeometry.best(epsilon=Fraction(step, 50), values=1 << 20).optimum(1)
+        ProjectiveGeometry.best(epsilon=Fraction(step, 50), categories=1 << 20).variance(1)
+        / ProjectiveGeometry.best(epsilon=Fraction(step, 50), categories=1 << 20).optimum(1)
         for step in range(5, 301, 5)
     )
     assert worst <= 1.0303
@@ -132,7 +132,7 @@ def test_the_worst_epsilon_lies_where_two_primes_are_equally_good(prime: int) ->
 @pytest.mark.parametrize("values", [2, 5, 40, 1_000, 30_000])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(3), Fraction(5)])
 def test_no_prime_does_much_better_than_the_one_chosen(values: int, epsilon: Fraction) -> None:
-    chosen = ProjectiveGeometry.best(epsilon=epsilon, values=values)
+    chosen = ProjectiveGeometry.best(epsilon=epsilon, categories=values)
     for prime in filter(is_prime, range(2, 2_000)):
         dimension = 2
         while Geometry(prime, dimension).points < values:
@@ -144,17 +144,17 @@ def test_no_prime_does_much_better_than_the_one_chosen(values: int, epsilon: Fra
 def test_a_table_larger_than_allowed_is_refused_and_a_smaller_one_found() -> None:
     for largest in (None, 0, 2.5, "many"):
         with pytest.raises(ParameterError) as caught:
-            ProjectiveGeometry.best(epsilon=5, values=65_536, largest=largest)  # type: ignore[arg-type]
+            ProjectiveGeometry.best(epsilon=5, categories=65_536, largest=largest)  # type: ignore[arg-type]
         assert caught.value.parameter == "largest"
-    small = ProjectiveGeometry.best(epsilon=5, values=65_536, largest=100_000)
+    small = ProjectiveGeometry.best(epsilon=5, categories=65_536, largest=100_000)
     assert 65_536 <= small.cells <= 100_000
-    assert small.variance(1) > ProjectiveGeometry.best(epsilon=5, values=65_536).variance(1)
+    assert small.variance(1) > ProjectiveGeometry.best(epsilon=5, categories=65_536).variance(1)
     with pytest.raises(ParameterError, match="HybridGeometry"):
-        ProjectiveGeometry.best(epsilon=5, values=65_536, largest=65_537)
+        ProjectiveGeometry.best(epsilon=5, categories=65_536, largest=65_537)
     with pytest.raises(ParameterError, match="near the optimum"):  # 2^26 - 1 points of PG(25, 2) would do, badly
-        ProjectiveGeometry.best(epsilon=5, values=(1 << 26) - 1)
+        ProjectiveGeometry.best(epsilon=5, categories=(1 << 26) - 1)
     with pytest.raises(ParameterError):
-        ProjectiveGeometry.best(epsilon=1, values=1 << 40)
+        ProjectiveGeometry.best(epsilon=1, categories=1 << 40)
 
 
 @pytest.mark.parametrize(
@@ -203,10 +203,10 @@ def test_the_loss_is_epsilon_and_a_hostile_report_has_the_stated_gain() -> None:
 
 
 def test_many_reports_give_back_the_shares_of_the_people() -> None:
-    spec = ProjectiveGeometry.best(epsilon=2, values=50)
+    spec = ProjectiveGeometry.best(epsilon=2, categories=50)
     people = 40_000
     items = coins(8).integers(0, 5, people) ** 2
     truth = np.bincount(items, minlength=50) / people
     found = spec.aggregator().add(spec.client().batch(items)).estimate()
     spread = np.array([math.sqrt(spec.variance(people, float(frequency))) for frequency in truth])
-    assert np.all(np.abs(found.values - truth) <= 8 * spread)  # a normal tail of 1e-15 for each of 50 values
+    assert np.all(np.abs(found.value - truth) <= 8 * spread)  # a normal tail of 1e-15 for each of 50 values

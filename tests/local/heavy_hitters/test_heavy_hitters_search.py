@@ -223,10 +223,10 @@ def test_a_share_is_confirmed_without_the_reports_of_another_key_in_the_same_buc
     buckets = spec.hash.buckets(spec.kind.encode(keys))[:, 0]
     heavy, rare = keys[0], keys[int(np.flatnonzero(buckets == buckets[0])[1])]
     sketch = spec.sketch(np.rint(10**6 * np.array([float(mass) for mass in spec.law(heavy).probabilities])).astype(int))
-    assert sketch.estimate([rare]).values[0] == pytest.approx(1, abs=0.01)
+    assert sketch.estimate([rare]).value[0] == pytest.approx(1, abs=0.01)
     found = FoundAddresses(spec.kind.encode([heavy, rare]), np.array([1.0, 0.0]), np.ones(2))
-    assert _confirmed(sketch, found, 1).values[0] == pytest.approx(0, abs=0.01)
-    assert _confirmed(sketch, found, 0).values[0] == pytest.approx(1, abs=0.01)
+    assert _confirmed(sketch, found, 1).value[0] == pytest.approx(0, abs=0.01)
+    assert _confirmed(sketch, found, 0).value[0] == pytest.approx(1, abs=0.01)
 
 
 def test_shares_that_cannot_be_are_cut() -> None:

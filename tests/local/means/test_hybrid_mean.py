@@ -29,7 +29,7 @@ EXTREMES = [Fraction(1, 1024), *EPSILONS, Fraction(20)]
 
 
 def hybrid(epsilon: Fraction, **chosen: Any) -> HybridMean:
-    return HybridMean(epsilon=epsilon, lower=Fraction(-1), upper=Fraction(1), **chosen)
+    return HybridMean(epsilon=epsilon, bounds=(-1, 1), **chosen)
 
 
 @pytest.mark.theorem("HybridMean.privacy", "ScalarMean.privacy")
@@ -45,7 +45,7 @@ def test_no_report_tells_two_values_apart_by_more_than_e_to_the_epsilon(
     assert exponential(Fraction(99, 100) * epsilon)[1] <= ratio <= exponential(epsilon)[0]
 
 
-@pytest.mark.theorem("HybridMean.privacy", "MeanRandomizer.privacy")
+@pytest.mark.theorem("HybridMean.privacy", "Randomizer.privacy")
 def test_the_audit_finds_the_guarantee_kept() -> None:
     verdict = audit(hybrid(Fraction(2), steps=6).mechanism())
     assert verdict.outcome.name == "KEPT"
@@ -97,7 +97,7 @@ def test_the_largest_variance_is_never_above_the_published_ones(first: int, last
     for number in range(first, last + 1):
         epsilon = Fraction(number, unit)
         spec = hybrid(epsilon)
-        bit = DuchiBit(epsilon=epsilon, lower=Fraction(-1), upper=Fraction(1))
+        bit = DuchiBit(epsilon=epsilon, bounds=(-1, 1))
         assert spec.worst <= bit.worst
         with precision(300):
             for published in _published(epsilon):

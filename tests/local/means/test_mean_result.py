@@ -17,7 +17,7 @@ from tests.conftest import Rounds
 
 
 def bits(epsilon: Fraction = Fraction(1)) -> DuchiBit:
-    return DuchiBit(epsilon=epsilon, lower=Fraction(0), upper=Fraction(1))
+    return DuchiBit(epsilon=epsilon, bounds=(0, 1))
 
 
 def _interval(spec: DuchiBit, ones: int, people: int, confidence: float) -> tuple[float, float]:
@@ -64,7 +64,7 @@ def test_each_end_misses_unequal_coins_at_most_as_often_as_it_may() -> None:
 @pytest.mark.theorem("LocalMean.accuracy")
 @pytest.mark.parametrize("target", list(Target))
 def test_few_people_get_the_half_width_that_solves_bernsteins_inequality(target: Target) -> None:
-    spec = HybridMean(epsilon=Fraction(6), lower=Fraction(0), upper=Fraction(10))
+    spec = HybridMean(epsilon=Fraction(6), bounds=(0, 10))
     counts = np.zeros(spec.cells, dtype=np.int64)
     counts[(spec.steps + spec.window) // 2] = 900
     found = spec.estimate(counts, 900)
@@ -80,7 +80,7 @@ def test_few_people_get_the_half_width_that_solves_bernsteins_inequality(target:
 @pytest.mark.parametrize("people", [40, 2000])
 @pytest.mark.parametrize("target", list(Target))
 def test_intervals_of_the_hybrid_hold_at_their_confidence(people: int, target: Target, rounds: Rounds) -> None:
-    spec = HybridMean(epsilon=Fraction(2), lower=Fraction(0), upper=Fraction(10))
+    spec = HybridMean(epsilon=Fraction(2), bounds=(0, 10))
     table = np.linspace(0, 6, people)
     repeats = rounds(sample=200, full=3000)
     hits = 0
@@ -93,7 +93,7 @@ def test_intervals_of_the_hybrid_hold_at_their_confidence(people: int, target: T
 
 @pytest.mark.theorem("LocalMean.accuracy")
 def test_few_people_get_a_proven_interval_and_many_the_normal_one() -> None:
-    spec = HybridMean(epsilon=Fraction(2), lower=Fraction(0), upper=Fraction(10))
+    spec = HybridMean(epsilon=Fraction(2), bounds=(0, 10))
     counts = np.zeros(spec.cells, dtype=np.int64)
     counts[spec.cells // 2] = 999
     assert "Bernstein" in spec.estimate(counts, 999).estimate().method
@@ -102,7 +102,7 @@ def test_few_people_get_a_proven_interval_and_many_the_normal_one() -> None:
 
 
 def test_the_standard_error_is_that_of_the_decoded_reports() -> None:
-    spec = HybridMean(epsilon=Fraction(2), lower=Fraction(0), upper=Fraction(10), steps=3)
+    spec = HybridMean(epsilon=Fraction(2), bounds=(0, 10), steps=3)
     reports = [0, 1, 1, 4, 3, 2, 0]
     decoded = np.array([10 * float(spec.decoded[report]) for report in reports])
     found = spec.aggregator().add(reports).estimate()
@@ -113,7 +113,7 @@ def test_the_standard_error_is_that_of_the_decoded_reports() -> None:
 
 @pytest.mark.theorem("LocalMean.accuracy")
 def test_equal_reports_do_not_make_the_mean_known_exactly() -> None:
-    spec = HybridMean(epsilon=Fraction(20), lower=Fraction(0), upper=Fraction(1), steps=4, window=1, weight=Fraction(1))
+    spec = HybridMean(epsilon=Fraction(20), bounds=(0, 1), steps=4, window=1, weight=Fraction(1))
     counts = np.array([0, 5000, 0, 0, 0])  # that all 5000 people with 1/4 report 1 has a chance of 0.999 99
     found = spec.estimate(counts, 5000)
     assert found.standard_error == pytest.approx(float(spec.least / 5000) ** 0.5, rel=1e-12)
@@ -122,9 +122,9 @@ def test_equal_reports_do_not_make_the_mean_known_exactly() -> None:
 
 
 def test_ends_are_rounded_outward() -> None:
-    third = DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(1, 3))
+    third = DuchiBit(epsilon=Fraction(1), bounds=(0, Fraction(1, 3)))
     assert Fraction(third.aggregator().add([1] * 9).estimate().estimate().high) >= Fraction(1, 3)
-    far = HybridMean(epsilon=Fraction(4), lower=Fraction(10**15), upper=Fraction(10**15 + 1))
+    far = HybridMean(epsilon=Fraction(4), bounds=(Fraction(10**15), Fraction(10**15 + 1)))
     inner = [cell for cell, relative in enumerate(far.decoded) if Fraction(1, 5) < relative < Fraction(4, 5)]
     for cell in inner:  # floats lie an eighth apart there, so that some ends would be rounded inward
         reports = np.zeros(far.cells, dtype=np.int64)
@@ -136,20 +136,20 @@ def test_ends_are_rounded_outward() -> None:
 
 
 def test_one_person_has_the_largest_standard_error() -> None:
-    spec = HybridMean(epsilon=Fraction(2), lower=Fraction(0), upper=Fraction(10))
+    spec = HybridMean(epsilon=Fraction(2), bounds=(0, 10))
     assert spec.aggregator().add([0]).estimate().standard_error == pytest.approx(
         10 * float(spec.worst_in_population) ** 0.5
     )
 
 
 def test_an_interval_contains_its_estimate_be_that_outside_the_range() -> None:
-    far = HybridMean(epsilon=Fraction(1, 2), lower=Fraction(0), upper=Fraction(100))
-    for spec in (bits(), HybridMean(epsilon=Fraction(2), lower=Fraction(0), upper=Fraction(1)), far):
+    far = HybridMean(epsilon=Fraction(1, 2), bounds=(0, 100))
+    for spec in (bits(), HybridMean(epsilon=Fraction(2), bounds=(0, 1)), far):
         for report in (0, spec.cells - 1):
             for people in (1, 3, 5000):
                 found = spec.aggregator().add([report] * people).estimate()
                 estimate = found.estimate(0.5)
-                assert not spec.lower <= found.value <= spec.upper
+                assert not spec.bounds[0] <= found.value <= spec.bounds[1]
                 assert estimate.low < found.value < estimate.high
                 assert estimate.guarantee == spec.guarantee
 

@@ -45,7 +45,7 @@ def test_every_vector_prefers_exactly_as_many_codewords_even_on_ties() -> None:
         assert sorted(ranking.tolist()) == list(range(8))
 
 
-@pytest.mark.theorem("UnitVectors.privacy", "MeanRandomizer.privacy")
+@pytest.mark.theorem("UnitVectors.privacy", "Randomizer.privacy")
 def test_the_audit_finds_the_guarantee_kept() -> None:
     verdict = audit(small().mechanism())
     assert verdict.outcome.name == "KEPT"
@@ -131,9 +131,9 @@ def test_the_mean_of_a_crowd_is_found() -> None:
     vectors[::2] *= 0.5
     found = spec.aggregator().add(spec.client().batch(vectors)).estimate()
     # each coordinate is nearly normal with a variance of at most its second moment; 1e-10 either way each
-    assert np.all(np.abs(found.values - vectors.mean(axis=0)) < 6.6 * found.standard_errors)
-    assert np.sum(found.standard_errors**2) < spec.variance(4000) * 1.001
-    assert 0.8 * spec.variance(4000) < np.sum(found.standard_errors**2)
+    assert np.all(np.abs(found.value - vectors.mean(axis=0)) < 6.6 * found.standard_error)
+    assert np.sum(found.standard_error**2) < spec.variance(4000) * 1.001
+    assert 0.8 * spec.variance(4000) < np.sum(found.standard_error**2)
     assert found.intervals(confidence=1 - 1e-10, together=True).contain(vectors.mean(axis=0)).all()
 
 
@@ -150,8 +150,8 @@ def test_few_people_get_a_proven_interval() -> None:
     with pytest.raises(ParameterError, match="from 0 to 5"):
         found.of(6)
     half = math.sqrt(2 * math.log(40) * (1 / 500 + 1 / spec.codebooks)) / spec.shift
-    assert one.high == pytest.approx(found.values + half)
-    assert one.low == pytest.approx(found.values - half)
+    assert one.high == pytest.approx(found.value + half)
+    assert one.low == pytest.approx(found.value - half)
     for confidence in (0, 1, float("nan")):
         with pytest.raises(ParameterError):
             found.intervals(confidence=confidence)
@@ -162,9 +162,9 @@ def test_few_people_get_a_proven_interval() -> None:
 def test_an_interval_contains_its_estimate_be_that_outside_the_ball() -> None:
     spec = UnitVectors(epsilon=Fraction(1), dimension=6)
     found = spec.aggregator().add([7] * 3).estimate()
-    assert np.abs(found.values).max() > 1
-    assert found.intervals().contain(found.values).all()
-    one = found.of(int(np.argmax(np.abs(found.values))))
+    assert np.abs(found.value).max() > 1
+    assert found.intervals().contain(found.value).all()
+    one = found.of(int(np.argmax(np.abs(found.value))))
     assert one.low <= one.value <= one.high
 
 
@@ -173,7 +173,7 @@ def test_a_mean_vector_shows_its_first_coordinates() -> None:
     found = spec.aggregator().add(np.arange(1000) * 1000).estimate()
     table, ends = found.table(3), found.intervals(together=True)
     assert [row[0] for row in table.rows] == ["0", "1", "2"]
-    assert table.rows[1][1:] == (found.values[1], found.standard_errors[1], ends.low[1], ends.high[1])
+    assert table.rows[1][1:] == (found.value[1], found.standard_error[1], ends.low[1], ends.high[1])
     assert str(found) == str(found.table(10))
     assert "10 of 12 coordinates" in str(found)
     assert len(found.table(100).rows) == 12
@@ -188,11 +188,11 @@ def test_few_codebooks_leave_a_bias_that_errors_and_intervals_count() -> None:
     )
     reports = np.arange(400)
     narrow, wide = (spec.aggregator().add(reports).estimate() for spec in (many, few))
-    assert wide.standard_errors == pytest.approx(narrow.standard_errors * math.sqrt(1 + 400 / 50), rel=1e-6)
+    assert wide.standard_error == pytest.approx(narrow.standard_error * math.sqrt(1 + 400 / 50), rel=1e-6)
     half = math.sqrt(2 * math.log(40) * (1 / 400 + 1 / 50)) / few.shift
-    assert wide.intervals().high == pytest.approx(wide.values + half)
+    assert wide.intervals().high == pytest.approx(wide.value + half)
     one = many.aggregator().add([7]).estimate()
-    assert one.standard_errors == pytest.approx(np.full(6, 1 / many.shift))
+    assert one.standard_error == pytest.approx(np.full(6, 1 / many.shift))
 
 
 @pytest.mark.theorem("UnitVectors.accuracy")

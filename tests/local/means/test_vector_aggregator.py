@@ -46,8 +46,8 @@ def test_sums_are_those_of_the_directions() -> None:
     assert aggregator.sums.tolist() == rows.sum(axis=0).tolist()
     assert aggregator.squares.tolist() == (rows * rows >> UNIT_BITS).sum(axis=0).tolist()
     found = aggregator.estimate()
-    assert found.values == pytest.approx(rows.mean(axis=0) / 2.0**24 / SPEC.shift)
-    assert found.standard_errors == pytest.approx(rows.std(axis=0, ddof=1) / 2.0**24 / SPEC.shift / 3**0.5, rel=1e-4)
+    assert found.value == pytest.approx(rows.mean(axis=0) / 2.0**24 / SPEC.shift)
+    assert found.standard_error == pytest.approx(rows.std(axis=0, ddof=1) / 2.0**24 / SPEC.shift / 3**0.5, rel=1e-4)
     assert SPEC.aggregator().add_counts([5, 123456789], [2, 1]) == aggregator
 
 
@@ -126,7 +126,7 @@ def test_several_batches_of_vectors_are_counted_together_or_not_at_all() -> None
     batches = [ReportBatch.of(SPEC, np.array(part)) for part in ([1, 2], [3])]
     whole = SPEC.aggregator().add([1, 2, 3])
     assert SPEC.aggregator().add(batches) == SPEC.aggregator().add(tuple(batches)) == whole
-    other = ReportBatch.of(DirectResponse(epsilon=Fraction(1), values=4), np.array([1]))
+    other = ReportBatch.of(DirectResponse(epsilon=Fraction(1), categories=4), np.array([1]))
     for wrong in ([*batches, other], [*batches, 3]):
         with pytest.raises(InputError, match="nothing was counted"):
             whole.add(wrong)
@@ -141,7 +141,7 @@ def test_sums_are_not_merged_with_themselves_but_may_be_added_to_themselves() ->
     assert aggregator + aggregator == SPEC.aggregator().add([1, 2, -1, 1, 2, -1])
 
 
-@pytest.mark.parametrize("spec", [None, "text", DirectResponse(epsilon=1, values=4)])
+@pytest.mark.parametrize("spec", [None, "text", DirectResponse(epsilon=1, categories=4)])
 def test_sums_of_directions_belong_to_a_spec_of_vectors(spec: Any) -> None:
     with pytest.raises(ParameterError, match="UnitVectors"):
         VectorAggregator.from_bytes(spec, SPEC.aggregator().to_bytes())

@@ -31,8 +31,8 @@ from discreet.local.protocol.report_counts import LARGEST_TOTAL
 from discreet.local.protocol.spec import _PROTOCOLS
 from discreet.testing.hostile import HOSTILE_VALUES
 
-SPEC = DirectResponse(epsilon=Fraction(1), values=7)
-WIDE = DirectResponse(epsilon=Fraction(10), values=3000)
+SPEC = DirectResponse(epsilon=Fraction(1), categories=7)
+WIDE = DirectResponse(epsilon=Fraction(10), categories=3000)
 reports = st.lists(st.integers(-2, 8) | st.sampled_from([None, 1.0, True, "3", float("nan")]), max_size=30)
 wide_reports = st.lists(st.integers(-5, 3100), max_size=40)
 
@@ -221,7 +221,7 @@ def test_several_batches_are_counted_together_or_not_at_all() -> None:
     client = SPEC.client()
     batches = [client.batch([1, 2]), client.batch([3])]
     assert of(batches) == of(tuple(batches)) == of(batches[0], batches[1])
-    other = DirectResponse(epsilon=Fraction(2), values=7).client().batch([1])
+    other = DirectResponse(epsilon=Fraction(2), categories=7).client().batch([1])
     aggregator = of([1])
     with pytest.raises(InputError, match="another spec"):
         aggregator.add([*batches, other])
@@ -292,7 +292,7 @@ def test_a_sum_leaves_no_shared_counts() -> None:
 
 
 def test_a_batch_of_another_spec_is_refused_whole() -> None:
-    other = DirectResponse(epsilon=Fraction(2), values=7)
+    other = DirectResponse(epsilon=Fraction(2), categories=7)
     aggregator = of([1])
     with pytest.raises(InputError, match="another spec"):
         aggregator.add(other.client().batch([1, 2, 3]))
@@ -498,7 +498,7 @@ def test_counts_whose_sum_wraps_round_are_refused() -> None:
 
 def test_a_histogram_too_large_for_memory_is_refused_before_it_is_made() -> None:
     with pytest.raises(ParameterError, match="2\\^28"):
-        DirectResponse(epsilon=20, values=1 << 40).aggregator()
+        DirectResponse(epsilon=20, categories=1 << 40).aggregator()
 
 
 def test_nobody_is_an_error_and_not_a_nan() -> None:
@@ -519,11 +519,10 @@ class Unlisted(Spec):
     def derived(self) -> dict[str, Any]:
         return {}
 
-    def client(self) -> Any:
+    def items(self, values: Any) -> Any:
         raise NotImplementedError
 
-    def aggregator(self) -> Aggregator:
-        return Aggregator(self)
+    randomize = law = corners = items
 
 
 _PROTOCOLS.pop(Unlisted.protocol)  # messages list the protocols that there are

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 from discreet.errors import InputError
 from discreet.local import DirectResponse, ReportBatch
 
-SPEC = DirectResponse(epsilon=1, values=4)
+SPEC = DirectResponse(epsilon=1, categories=4)
 GOOD = SPEC.client().batch([0, 1, 2]).to_bytes()
 
 
 @given(st.integers(2, 1 << 40), st.data())
 def test_any_reports_come_back_as_they_were(values: int, data: Any) -> None:
-    spec = DirectResponse(epsilon=20, values=values)
+    spec = DirectResponse(epsilon=20, categories=values)
     reports = np.array(data.draw(st.lists(st.integers(0, values - 1), max_size=20)), dtype=np.int64)
     batch = ReportBatch.of(spec, reports)
     raw = batch.to_bytes()
@@ -115,7 +115,7 @@ def test_a_batch_of_something_else_is_refused(digest: Any, reports: Any, width: 
 def test_batches_differ_by_spec_and_by_order() -> None:
     first = ReportBatch.of(SPEC, np.array([0, 1]))
     assert first != ReportBatch.of(SPEC, np.array([1, 0]))
-    assert first != ReportBatch.of(DirectResponse(epsilon=2, values=4), np.array([0, 1]))
+    assert first != ReportBatch.of(DirectResponse(epsilon=2, categories=4), np.array([0, 1]))
     assert first != "a batch"
     assert repr(first) == "ReportBatch(2 reports of 1 byte)"
     assert repr(ReportBatch.of(SPEC, np.array([0]))) == "ReportBatch(1 report of 1 byte)"

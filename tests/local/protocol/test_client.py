@@ -20,8 +20,8 @@ from discreet.local import DirectResponse, MemoizedClient
 from discreet.testing.hostile import HOSTILE_VALUES
 from tests.randomness.sources import in_child
 
-SPEC = DirectResponse(epsilon=Fraction(1), values=4)
-NAMED = DirectResponse(epsilon=Fraction(1), values=3, labels=("tea", "coffee", "wäter"))
+SPEC = DirectResponse(epsilon=Fraction(1), categories=4)
+NAMED = DirectResponse(epsilon=Fraction(1), categories=("tea", "coffee", "wäter"))
 NO_VALUES = [
     *(value for value in HOSTILE_VALUES if not (isinstance(value, np.ndarray) and value.ndim == 0)),
     4,
@@ -59,7 +59,7 @@ def test_what_is_no_value_is_refused_in_the_same_words_and_spends_nothing(value:
     client = SPEC.client()
     with pytest.raises(InputError) as caught:
         client.report(value)
-    assert str(caught.value) == "a value is an int from 0 to 3; nothing was reported"
+    assert str(caught.value) == "a value must be an int from 0 to 3; nothing was reported"
     assert caught.value.__context__ is None
     assert client.report(0) in range(4)
 
@@ -68,7 +68,7 @@ def test_what_is_no_value_is_refused_in_the_same_words_and_spends_nothing(value:
 def test_one_bad_value_among_many_refuses_them_all_in_the_same_words(value: Any) -> None:
     with pytest.raises(InputError) as caught:
         SPEC.client().report_many([0, value, 1])
-    assert str(caught.value) == "a value is an int from 0 to 3; nothing was reported"
+    assert str(caught.value) == "a value must be an int from 0 to 3; nothing was reported"
     assert caught.value.__context__ is None
 
 
@@ -119,7 +119,7 @@ def test_what_has_no_entry_for_each_person_is_refused_as_a_container(values: Any
 def test_a_column_with_what_is_no_value_is_refused_without_a_word_about_it(values: Any) -> None:
     with pytest.raises(InputError) as caught:
         SPEC.client().report_many(values)
-    assert str(caught.value) == "a value is an int from 0 to 3; nothing was reported"
+    assert str(caught.value) == "a value must be an int from 0 to 3; nothing was reported"
     assert caught.value.__context__ is None
 
 
@@ -170,7 +170,7 @@ def test_labels_and_indices_stand_for_the_same_values() -> None:
 def test_what_is_no_label_is_refused_and_no_label_is_shown(value: Any) -> None:
     with pytest.raises(InputError) as caught:
         NAMED.client().report(value)
-    assert str(caught.value) == "a value is an int from 0 to 2 or one of its labels; nothing was reported"
+    assert str(caught.value) == "a value must be an int from 0 to 2 or the name of a category; nothing was reported"
     assert caught.value.__context__ is None
 
 

@@ -32,7 +32,7 @@ from discreet.local import (
 )
 from discreet.local.protocol.spec import FORMAT, VERSION
 
-SPEC = DirectResponse(epsilon=Fraction(1), values=3, labels=("tea", "coffee", "wäter [x"))
+SPEC = DirectResponse(epsilon=Fraction(1), categories=("tea", "coffee", "wäter [x"))
 epsilons = st.fractions(min_value=Fraction(1, 1024), max_value=Fraction(20), max_denominator=1 << 60)
 
 
@@ -48,7 +48,7 @@ def raw(name: str, text: str) -> str:
 @given(epsilons, st.integers(2, 1 << 40))
 def test_a_spec_read_from_its_own_text_is_the_same_spec(epsilon: Fraction, values: int) -> None:
     try:
-        spec = DirectResponse(epsilon=epsilon, values=values)
+        spec = DirectResponse(epsilon=epsilon, categories=values)
         text = spec.to_json()
     except ParameterError:  # so many outputs at so small an epsilon are refused
         return
@@ -57,7 +57,7 @@ def test_a_spec_read_from_its_own_text_is_the_same_spec(epsilon: Fraction, value
     assert again.to_json() == text
     assert hash(again) == hash(spec)
     assert isinstance(again, DirectResponse)
-    assert (again.epsilon, again.values) == (epsilon, values)
+    assert (again.epsilon, again.categories) == (epsilon, values)
 
 
 def test_the_text_is_canonical_ascii_and_says_format_version_and_protocol() -> None:
@@ -77,16 +77,16 @@ def test_spaces_and_order_do_not_matter_to_reading_but_the_digest_is_of_the_cano
 
 def test_a_spec_is_frozen() -> None:
     with pytest.raises(FrozenInstanceError):
-        SPEC.values = 9
+        SPEC.categories = 9
 
 
 @pytest.mark.parametrize(
     "other",
     [
-        DirectResponse(epsilon=Fraction(1), values=4),
-        DirectResponse(epsilon=Fraction(2), values=3),
-        DirectResponse(epsilon=Fraction(1), values=3),
-        DirectResponse(epsilon=Fraction(1), values=3, labels=("coffee", "tea", "wäter [x")),
+        DirectResponse(epsilon=Fraction(1), categories=4),
+        DirectResponse(epsilon=Fraction(2), categories=3),
+        DirectResponse(epsilon=Fraction(1), categories=3),
+        DirectResponse(epsilon=Fraction(1), categories=("coffee", "tea", "wäter [x")),
     ],
 )
 def test_another_parameter_is_another_digest(other: Spec) -> None:
@@ -103,7 +103,7 @@ HOSTILE = {
     "twice": SPEC.to_json() + SPEC.to_json(),
     "nested": "[" * 100_000,
     "nested objects": '{"a":' * 100_000,
-    "many lists": '{"labels":[' + "[]," * 100_000 + "[]]}",
+    "many lists": '{"categories":[' + "[]," * 100_000 + "[]]}",
     "open text": '{"' + '\\"[' * 50_000,
     "doubled name": SPEC.to_json()[:-1] + ',"epsilon":"2"}',
     "doubled, the last right": '{"epsilon":"2",' + SPEC.to_json()[1:],
@@ -131,43 +131,40 @@ HOSTILE = {
     "epsilon null": changed(epsilon=None),
     "epsilon list": changed(epsilon=["1"]),
     "epsilon object": changed(epsilon={}),
-    "values true": changed(values=True),
-    "values float": changed(values=3.0),
-    "values text": changed(values="3"),
-    "values list": changed(values=[3]),
-    "values null": changed(values=None),
-    "values object": changed(values={"a": 1}),
-    "values negative": changed(values=-3),
-    "values one": changed(values=1),
-    "values 2^41": changed(values=1 << 41),
-    "values long": raw("values", "9" * 4000),
-    "values very long": raw("values", "9" * 100_000),
-    "values exponent": raw("values", "3e0"),
-    "labels null": changed(labels=None),
-    "labels text": changed(labels="abc"),
-    "labels number": changed(labels=3),
-    "labels object": changed(labels={"a": 1, "b": 2, "c": 3}),
-    "labels numbers": changed(labels=[1, 2, 3]),
-    "labels bools": changed(labels=[True, False, True]),
-    "labels lists": changed(labels=[["a"], ["b"], ["c"]]),
-    "labels same": changed(labels=["a", "b", "a"]),
-    "labels few": changed(labels=["a", "b"]),
-    "labels many": changed(labels=["a", "b", "c", "d"]),
-    "labels empty text": changed(labels=["a", "b", ""]),
-    "labels long": changed(labels=["a", "b", "c" * 1025]),
-    "labels surrogate": raw("labels", '["a","b","\\ud800"]'),
-    "labels too many": changed(labels=[str(i) for i in range((1 << 20) + 1)]),
+    "categories true": changed(categories=True),
+    "categories float": changed(categories=3.0),
+    "categories text": changed(categories="3"),
+    "categories list": changed(categories=[3]),
+    "categories null": changed(categories=None),
+    "categories object": changed(categories={"a": 1}),
+    "categories negative": changed(categories=-3),
+    "categories one": changed(categories=1),
+    "categories 2^41": changed(categories=1 << 41),
+    "categories long": raw("categories", "9" * 4000),
+    "categories very long": raw("categories", "9" * 100_000),
+    "categories exponent": raw("categories", "3e0"),
+    "names text": changed(categories="abc"),
+    "names numbers": changed(categories=[1, 2, 3]),
+    "names bools": changed(categories=[True, False, True]),
+    "names lists": changed(categories=[["a"], ["b"], ["c"]]),
+    "names same": changed(categories=["a", "b", "a"]),
+    "names few": changed(categories=["a", "b"]),
+    "names many": changed(categories=["a", "b", "c", "d"]),
+    "names empty text": changed(categories=["a", "b", ""]),
+    "names long": changed(categories=["a", "b", "c" * 1025]),
+    "names surrogate": raw("categories", '["a","b","\\ud800"]'),
+    "names too many": changed(categories=[str(i) for i in range((1 << 20) + 1)]),
     "unknown field": changed(extra=1),
     "unknown protocol": changed(protocol="central"),
     "protocol number": changed(protocol=3),
     "protocol list": changed(protocol=["randomized-response"]),
     "format": changed(format="other"),
-    "version 2": changed(version=2),
+    "version 1": changed(version=1),
     "version true": changed(version=True),
     "version text": changed(version="1"),
     "version float": changed(version=1.0),
     "derived missing": json.dumps({k: v for k, v in json.loads(SPEC.to_json()).items() if k != "derived"}),
-    "field missing": json.dumps({k: v for k, v in json.loads(SPEC.to_json()).items() if k != "values"}),
+    "field missing": json.dumps({k: v for k, v in json.loads(SPEC.to_json()).items() if k != "categories"}),
     "derived null": changed(derived=None),
     "derived coin": changed(derived={"coin": "1", "cells": 3, "inside": 1}),
     "derived cells": changed(derived={**json.loads(SPEC.to_json())["derived"], "cells": 4}),
@@ -223,20 +220,20 @@ def test_a_copied_or_pickled_spec_is_the_same_spec() -> None:
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists, max_leaves=8))
 def test_no_json_value_in_a_field_raises_anything_but_a_parameter_error(value: Any) -> None:
-    for name in ("epsilon", "values", "labels", "derived", "version", "format", "protocol"):
+    for name in ("epsilon", "categories", "derived", "version", "format", "protocol"):
         text = changed(**{name: value})
         with suppress(ParameterError):
             read = Spec.from_json(text)
-            assert read == SPEC or name in ("epsilon", "values", "labels")
+            assert read == SPEC or name in ("epsilon", "categories")
 
 
 PROTOCOLS: list[Spec] = [
-    OneBitHadamard(epsilon=Fraction(1, 2), values=5),
-    ProjectiveGeometry.best(epsilon=1, values=9),
-    HybridGeometry.best(epsilon=5, values=3_300_000),
+    OneBitHadamard(epsilon=Fraction(1, 2), categories=5),
+    ProjectiveGeometry.best(epsilon=1, categories=9),
+    HybridGeometry.best(epsilon=5, categories=3_300_000),
     HashedGeometry.best(epsilon=1, people=100_000, keys="text:24", seed=7),
-    DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(10)),
-    HybridMean(epsilon=Fraction(2), lower=Fraction(-1), upper=Fraction(1)),
+    DuchiBit(epsilon=Fraction(1), bounds=(0, 10)),
+    HybridMean(epsilon=Fraction(2), bounds=(-1, 1)),
     UnitVectors(epsilon=Fraction(4), dimension=8),
 ]
 HOSTILE_FIELDS: list[Any] = [
@@ -275,37 +272,37 @@ def test_no_text_raises_anything_but_a_parameter_error(text: str) -> None:
         Spec.from_json(text)
 
 
-def test_labels_of_all_values_and_no_others_are_taken() -> None:
-    assert DirectResponse(epsilon=1, values=2, labels=["no", "yes"]).labels == ("no", "yes")
-    for labels in ("no", ["no"], ["no", "no"], ["no", ""], ["no", 3], ["no", "yes", "perhaps"], 7, {"no", "yes"}):
-        with pytest.raises(ParameterError, match="label"):
-            DirectResponse(epsilon=1, values=2, labels=labels)
+def test_names_of_categories_are_two_texts_or_more_all_different() -> None:
+    assert DirectResponse(epsilon=1, categories=["no", "yes"]).labels == ("no", "yes")
+    for labels in ("no", ["no"], ["no", "no"], ["no", ""], ["no", 3], {"no", "yes"}):
+        with pytest.raises(ParameterError, match="categories must be"):
+            DirectResponse(epsilon=1, categories=labels)
 
 
 @pytest.mark.parametrize(("first", "number"), [(0x4E00, 4096), (0x20000, 2048)])
 def test_the_longest_labels_that_are_taken_are_read_back_and_longer_ones_refused(first: int, number: int) -> None:
     labels = tuple(chr(first + place) * 1024 for place in range(number))
     with pytest.raises(ParameterError, match="2\\^22"):
-        DirectResponse(epsilon=1, values=number + 1, labels=(*labels, "more"))
-    spec = DirectResponse(epsilon=1, values=number, labels=labels)
+        DirectResponse(epsilon=1, categories=(*labels, "more"))
+    spec = DirectResponse(epsilon=1, categories=labels)
     assert Spec.from_json(spec.to_json()) == spec
 
 
 def test_the_repr_is_short_however_many_labels_there_are() -> None:
-    spec = DirectResponse(epsilon=1, values=4096, labels=tuple(map(str, range(4096))))
+    spec = DirectResponse(epsilon=1, categories=tuple(map(str, range(4096))))
     assert len(repr(spec)) < 100
 
 
 @pytest.mark.parametrize("values", [None, True, 1, 0, -3, 2.0, "4", (1 << 40) + 1, float("nan")])
 def test_a_domain_is_a_stated_whole_number(values: Any) -> None:
     with pytest.raises(ParameterError):
-        DirectResponse(epsilon=1, values=values)
+        DirectResponse(epsilon=1, categories=values)
 
 
 def test_epsilon_is_never_defaulted_and_taken_as_it_is_written() -> None:
     with pytest.raises(MissingParameter):
-        DirectResponse(epsilon=None, values=2)
-    assert DirectResponse(epsilon=0.1, values=2).epsilon == Fraction(1, 10)
+        DirectResponse(epsilon=None, categories=2)
+    assert DirectResponse(epsilon=0.1, categories=2).epsilon == Fraction(1, 10)
 
 
 def test_a_second_protocol_of_the_same_name_is_refused() -> None:
@@ -319,7 +316,7 @@ def test_a_second_protocol_of_the_same_name_is_refused() -> None:
 
 @pytest.mark.parametrize(("values", "bits", "width"), [(2, 1, 1), (256, 8, 1), (257, 9, 2), (1 << 24, 24, 3)])
 def test_reports_are_as_small_as_the_number_of_outputs_allows(values: int, bits: int, width: int) -> None:
-    spec = DirectResponse(epsilon=1, values=values)
+    spec = DirectResponse(epsilon=1, categories=values)
     assert (spec.report_bits, spec.report_bytes) == (bits, width)
 
 
@@ -353,8 +350,9 @@ def test_what_is_required_and_left_out_is_named_whatever_the_protocol(kind: Any)
 
 
 def test_the_repr_is_short_whatever_the_parameters() -> None:
-    assert repr(SPEC) == "DirectResponse(epsilon=1, values=3)"
-    assert repr(replace(SPEC, epsilon=0.5)) == "DirectResponse(epsilon=Fraction(1, 2), values=3)"
+    numbered = DirectResponse(epsilon=1, categories=3)
+    assert repr(numbered) == "DirectResponse(epsilon=1, categories=3)"
+    assert repr(replace(numbered, epsilon=0.5)) == "DirectResponse(epsilon=Fraction(1, 2), categories=3)"
     planned = repr(HeavyHitters.plan(people=100_000, epsilon=2, keys="text:32", seed=3))
     assert len(planned) < 200
     assert "..., " in planned
@@ -366,7 +364,7 @@ def test_where_something_chooses_the_parameters_the_error_names_it() -> None:
 
 
 def test_parameters_by_position_are_asked_for_by_keyword() -> None:
-    with pytest.raises(MissingParameter, match="DirectResponse needs epsilon= and values=, by keyword"):
+    with pytest.raises(MissingParameter, match="DirectResponse needs epsilon= and categories=, by keyword"):
         DirectResponse(1, 3)
 
 
@@ -381,9 +379,9 @@ def test_an_aggregate_is_read_by_its_spec_whatever_its_kind() -> None:
 
 
 @pytest.mark.parametrize("number", [np.timedelta64(3), np.timedelta64(3, "D")], ids=repr)
-def test_a_span_of_time_is_no_number_of_values(number: Any) -> None:
+def test_a_span_of_time_is_no_number_of_categories(number: Any) -> None:
     with pytest.raises(ParameterError, match="an int from 2"):
-        DirectResponse(epsilon=1, values=number)
+        DirectResponse(epsilon=1, categories=number)
 
 
 def test_completion_shows_the_public_names_only() -> None:

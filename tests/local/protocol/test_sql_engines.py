@@ -23,11 +23,11 @@ from discreet.data.invention import coins
 from discreet.local import DirectResponse, HashedGeometry, HybridGeometry, Spec, UnitVectors
 from tests.local.claims.protocols import CHOSEN, MEANS, SMALL
 
-SPEC = DirectResponse(epsilon=Fraction(1), values=50)
+SPEC = DirectResponse(epsilon=Fraction(1), categories=50)
 SPECS: dict[str, Spec] = {
     **{name: make(Fraction(1)) for name, make in {**SMALL, **CHOSEN}.items()},
     **{name: make(Fraction(1)) for name, (make, _) in MEANS.items()},
-    "millions of values": HybridGeometry.best(epsilon=5, values=3_300_000),
+    "millions of values": HybridGeometry.best(epsilon=5, categories=3_300_000),
     "text keys": HashedGeometry.best(epsilon=1, people=100_000, keys="text:24", seed=7),
     "vectors": UnitVectors(epsilon=Fraction(4), dimension=8),
 }

@@ -19,7 +19,7 @@ from discreet.errors import InputError, ParameterError
 from discreet.local import DirectResponse
 from discreet.local.protocol.report_counts import _undecoded, counted_rows, counting_sql
 
-SPEC = DirectResponse(epsilon=Fraction(1), values=50)
+SPEC = DirectResponse(epsilon=Fraction(1), categories=50)
 
 
 @pytest.fixture(params=["duckdb", "sqlite"])
@@ -310,7 +310,7 @@ def test_what_is_no_connection_is_refused() -> None:
 
 
 def test_many_groups_come_in_pages() -> None:
-    spec = DirectResponse(epsilon=Fraction(20), values=200_000)
+    spec = DirectResponse(epsilon=Fraction(20), categories=200_000)
     connection = duckdb.connect()
     connection.execute("CREATE TABLE fleet AS SELECT range % 150000 AS report FROM range(300000)")
     aggregator = spec.aggregator().add_query(connection, table="fleet", column="report")

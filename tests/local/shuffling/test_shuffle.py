@@ -86,36 +86,36 @@ TINY = HeavyHitters(
     seed=3,
 )
 SMALL: list[tuple[str, FrequencyOracle, tuple[int, int], int, range]] = [
-    ("two answers of 2", DirectResponse(epsilon=Fraction(1), values=2), (0, 1), 2, range(2)),
-    ("two answers of 5", DirectResponse(epsilon=Fraction(2), values=2), (0, 1), 5, range(2)),
-    ("three answers of 4", DirectResponse(epsilon=Fraction(1), values=3), (0, 1), 4, range(3)),
-    ("three answers of 5", DirectResponse(epsilon=Fraction(3), values=3), (2, 0), 5, range(3)),
-    ("five answers of 3", DirectResponse(epsilon=Fraction(2), values=5), (1, 4), 3, range(5)),
+    ("two answers of 2", DirectResponse(epsilon=Fraction(1), categories=2), (0, 1), 2, range(2)),
+    ("two answers of 5", DirectResponse(epsilon=Fraction(2), categories=2), (0, 1), 5, range(2)),
+    ("three answers of 4", DirectResponse(epsilon=Fraction(1), categories=3), (0, 1), 4, range(3)),
+    ("three answers of 5", DirectResponse(epsilon=Fraction(3), categories=3), (2, 0), 5, range(3)),
+    ("five answers of 3", DirectResponse(epsilon=Fraction(2), categories=5), (1, 4), 3, range(5)),
     (
         "the plane of 7, of 2",
-        ProjectiveGeometry(epsilon=Fraction(1), values=7, prime=2, dimension=3),
+        ProjectiveGeometry(epsilon=Fraction(1), categories=7, prime=2, dimension=3),
         (0, 1),
         2,
         range(7),
     ),
     (
         "the plane of 7, of 3",
-        ProjectiveGeometry(epsilon=Fraction(2), values=7, prime=2, dimension=3),
+        ProjectiveGeometry(epsilon=Fraction(2), categories=7, prime=2, dimension=3),
         (2, 5),
         3,
         range(7),
     ),
-    ("one bit of 4 values", OneBitHadamard(epsilon=Fraction(1), values=4), (1, 2), 3, range(4)),
+    ("one bit of 4 values", OneBitHadamard(epsilon=Fraction(1), categories=4), (1, 2), 3, range(4)),
     (
         "two lines, one block",
-        HybridGeometry(epsilon=Fraction(2), values=6, blocks=2, prime=2, dimension=2),
+        HybridGeometry(epsilon=Fraction(2), categories=6, blocks=2, prime=2, dimension=2),
         (0, 2),
         3,
         range(6),
     ),
     (
         "two lines, two blocks",
-        HybridGeometry(epsilon=Fraction(2), values=6, blocks=2, prime=2, dimension=2),
+        HybridGeometry(epsilon=Fraction(2), categories=6, blocks=2, prime=2, dimension=2),
         (0, 1),
         3,
         range(6),
@@ -234,7 +234,7 @@ def test_clones_hold_for_every_protocol(
 
 
 def test_clones_hold_for_means() -> None:
-    spec = DuchiBit(epsilon=Fraction(1), lower=Fraction(-1), upper=Fraction(1))
+    spec = DuchiBit(epsilon=Fraction(1), bounds=(-1, 1))
     shuffled = Shuffled(spec, people=1000, delta=1e-6)
     assert shuffled.guarantee == shuffled.generic
     assert shuffled.epsilon == pytest.approx(0.18241, rel=1e-3)
@@ -312,7 +312,7 @@ def test_boxes_of_many_counts_cost_little(people: int, epsilon: float, level: fl
 
 def test_slices_that_share_a_law_of_the_rest_share_the_least() -> None:
     blanket = next(
-        iter(TwoLevels.of(ProjectiveGeometry.best(epsilon=Fraction(1), values=100), 20_000, 1e-6).exactly(9))
+        iter(TwoLevels.of(ProjectiveGeometry.best(epsilon=Fraction(1), categories=100), 20_000, 1e-6).exactly(9))
     )
     high = np.arange(2000, 2400, 9)
     z, weights, rows = _with_rest(blanket, 40.0, np.zeros(high.size), high, np.ones(high.size), np.arange(high.size))
@@ -370,7 +370,10 @@ CROWDS = (100, 1000, 10_000, 100_000, 1_000_000, 10**9)
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), 1, 2, 4])
 def test_more_people_hide_better_and_the_protocol_itself_hides_better_than_its_epsilon(epsilon: Any) -> None:
-    for spec in (DirectResponse(epsilon=epsilon, values=16), ProjectiveGeometry.best(epsilon=epsilon, values=1000)):
+    for spec in (
+        DirectResponse(epsilon=epsilon, categories=16),
+        ProjectiveGeometry.best(epsilon=epsilon, categories=1000),
+    ):
         guarantees = [Shuffled(spec, people=people, delta=1e-6) for people in CROWDS]
         found = [shuffled.epsilon for shuffled in guarantees]
         assert found == sorted(found, reverse=True)
@@ -389,7 +392,7 @@ def test_more_people_hide_better_and_the_protocol_itself_hides_better_than_its_e
 def test_the_numeric_bound_is_below_the_closed_form_wherever_that_holds(
     epsilon: Fraction, people: int, delta: float
 ) -> None:
-    shuffled = Shuffled(DirectResponse(epsilon=epsilon, values=2), people=people, delta=delta)
+    shuffled = Shuffled(DirectResponse(epsilon=epsilon, categories=2), people=people, delta=delta)
     holds = float(epsilon) <= math.log(people / (16 * math.log(2 / delta)))
     if holds:
         assert shuffled.generic.epsilon <= shuffled.closed_form.epsilon
@@ -400,7 +403,7 @@ def test_the_numeric_bound_is_below_the_closed_form_wherever_that_holds(
 
 
 def test_the_closed_form_is_the_published_one() -> None:
-    shuffled = Shuffled(DirectResponse(epsilon=Fraction(4), values=2), people=10**6, delta=1e-6)
+    shuffled = Shuffled(DirectResponse(epsilon=Fraction(4), categories=2), people=10**6, delta=1e-6)
     growth = math.exp(4)
     inner = 8 * math.sqrt(growth * math.log(4e6) / 1e6) + 8 * growth / 1e6
     expected = math.log(1 + (growth - 1) / (growth + 1) * inner)
@@ -412,7 +415,7 @@ def test_the_closed_form_is_the_published_one() -> None:
 def test_the_closed_form_is_refused_from_its_limit_on(people: int, holds: bool) -> None:
     limit = 16 * math.log(2e6) * math.exp(4)
     assert 12_674 < limit < 12_675
-    shuffled = Shuffled(DirectResponse(epsilon=Fraction(4), values=2), people=people, delta=1e-6)
+    shuffled = Shuffled(DirectResponse(epsilon=Fraction(4), categories=2), people=people, delta=1e-6)
     if holds:
         assert shuffled.closed_form.delta == 1e-6
     else:
@@ -422,7 +425,7 @@ def test_the_closed_form_is_refused_from_its_limit_on(people: int, holds: bool) 
 
 
 def test_the_guarantee_is_for_changing_one_value_and_names_its_conditions() -> None:
-    shuffled = Shuffled(DirectResponse(epsilon=Fraction(1), values=4), people=5000, delta=1e-5)
+    shuffled = Shuffled(DirectResponse(epsilon=Fraction(1), categories=4), people=5000, delta=1e-5)
     assert shuffled.guarantee.relation is Relation.CHANGE_ONE
     assert shuffled.guarantee.delta == 1e-5
     text = str(shuffled)
@@ -433,13 +436,13 @@ def test_the_guarantee_is_for_changing_one_value_and_names_its_conditions() -> N
 
 
 def test_one_person_alone_is_not_hidden() -> None:
-    shuffled = Shuffled(DirectResponse(epsilon=Fraction(2), values=4), people=1, delta=1e-9)
+    shuffled = Shuffled(DirectResponse(epsilon=Fraction(2), categories=4), people=1, delta=1e-9)
     assert shuffled.epsilon == pytest.approx(2, rel=1e-6)
     assert shuffled.epsilon <= 2
 
 
 def test_epsilon_meets_its_delta_and_hardly_less_would() -> None:
-    shuffled = Shuffled(OneBitHadamard(epsilon=Fraction(1), values=100), people=3000, delta=1e-5)
+    shuffled = Shuffled(OneBitHadamard(epsilon=Fraction(1), categories=100), people=3000, delta=1e-5)
     assert shuffled.delta_at(shuffled.epsilon) <= 1e-5
     assert shuffled.delta_at(shuffled.epsilon * (1 - 1e-6)) > 1e-5
     assert shuffled.delta_at(1) == 0.0
@@ -459,7 +462,7 @@ def test_a_delta_that_is_missed_by_its_last_bit_is_not_met(level: float) -> None
 @pytest.mark.theorem("pair_below.privacy")
 @pytest.mark.parametrize("people", [200, 50_000])
 def test_the_price_for_the_accountant_is_the_whole_curve(people: int) -> None:
-    shuffled = Shuffled(DirectResponse(epsilon=Fraction(2), values=3), people=people, delta=1e-6)
+    shuffled = Shuffled(DirectResponse(epsilon=Fraction(2), categories=3), people=people, delta=1e-6)
     loss = shuffled.loss
     assert loss.relation is Relation.CHANGE_ONE
     assert not loss.attained
@@ -473,7 +476,7 @@ def test_the_price_for_the_accountant_is_the_whole_curve(people: int) -> None:
 
 
 def test_where_delta_covers_everything_epsilon_is_zero_and_rounds_still_add_up() -> None:
-    shuffled = Shuffled(DirectResponse(epsilon=Fraction(1, 1024), values=2), people=10**6, delta=1e-6)
+    shuffled = Shuffled(DirectResponse(epsilon=Fraction(1, 1024), categories=2), people=10**6, delta=1e-6)
     assert shuffled.epsilon == 0.0
     assert shuffled.loss.epsilon(1e-6).upper == 0.0
     assert 0 < (shuffled.loss * 100).delta(0).upper < 1e-4
@@ -522,10 +525,10 @@ def test_keys_and_heavy_hitters_have_bounds_of_their_own() -> None:
 def test_every_distance_of_real_keys_is_foreseen() -> None:
     for spec in (
         HashedGeometry(epsilon=Fraction(1), keys="integer:8", prime=2, dimension=2, rows=3, seed=8),
-        HybridGeometry(epsilon=Fraction(2), values=6, blocks=2, prime=2, dimension=2),
-        HybridGeometry(epsilon=Fraction(2), values=9, blocks=2, prime=2, dimension=3),
-        ProjectiveGeometry(epsilon=Fraction(1), values=7, prime=2, dimension=3),
-        OneBitHadamard(epsilon=Fraction(1), values=8),
+        HybridGeometry(epsilon=Fraction(2), categories=6, blocks=2, prime=2, dimension=2),
+        HybridGeometry(epsilon=Fraction(2), categories=9, blocks=2, prime=2, dimension=3),
+        ProjectiveGeometry(epsilon=Fraction(1), categories=7, prime=2, dimension=3),
+        OneBitHadamard(epsilon=Fraction(1), categories=8),
         TINY,
     ):
         sets = [set(spec.preferred(value).tolist()) for value in range(6)]
@@ -540,12 +543,12 @@ def test_where_common_outputs_are_not_known_all_distances_are_foreseen() -> None
         def shared(self) -> Fraction:
             return Fraction(3, 5)
 
-    assert list(distances(OneBitHadamard(epsilon=Fraction(1), values=8))) == [4]
-    assert list(distances(Unknown(epsilon=Fraction(1), values=8))) == [1, 2, 3, 4]
+    assert list(distances(OneBitHadamard(epsilon=Fraction(1), categories=8))) == [4]
+    assert list(distances(Unknown(epsilon=Fraction(1), categories=8))) == [1, 2, 3, 4]
 
 
 def test_nothing_is_guessed() -> None:
-    spec = DirectResponse(epsilon=Fraction(1), values=4)
+    spec = DirectResponse(epsilon=Fraction(1), categories=4)
     with pytest.raises(MissingParameter, match="people="):
         Shuffled(spec, delta=1e-6)
     with pytest.raises(MissingParameter, match="delta="):

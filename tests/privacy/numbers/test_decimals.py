@@ -78,7 +78,7 @@ def test_the_loss_of_a_mechanism_is_charged_as_its_price_is_written():
         assert mechanism.guarantee.epsilon == 0.1
         assert privacy_filter(PureDP(1)).fits(mechanism.guarantee) == 10
     assert privacy_filter(PureDP(1)).fits(mechanisms.Laplace(epsilon=0.1, sensitivity=1).loss) == 10
-    assert DirectResponse(epsilon=0.1, values=3).guarantee == PureDP(TENTH, relation=Relation.CHANGE_ONE)
+    assert DirectResponse(epsilon=0.1, categories=3).guarantee == PureDP(TENTH, relation=Relation.CHANGE_ONE)
 
 
 def test_ten_tenths_of_parts_are_one():

@@ -414,7 +414,7 @@ def test_more_releases_than_have_a_price_are_no_record():
 
 @pytest.mark.parametrize("row", [{Fraction(1, 4), Fraction(3, 4)}, frozenset({1}), {1: 0}])
 def test_chances_in_no_order_are_no_row(row):
-    with pytest.raises(ParameterError, match="with_person is a row of chances"):
+    with pytest.raises(ParameterError, match="with_person must be a row of chances"):
         record("table", with_person=row, without_person=[0.5, 0.5], **PEOPLE)
 
 

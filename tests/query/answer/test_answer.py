@@ -68,6 +68,8 @@ def test_an_answer_knows_its_columns_rows_and_which_of_them_have_intervals(answe
         answer["nothing"]
     with pytest.raises(ParameterError, match="one row"):
         _ = answer.value
+    with pytest.raises(ParameterError, match="one row"):
+        _ = answer.low
     with pytest.raises(ParameterError, match="no interval"):
         answer.estimates("half")
 
@@ -131,6 +133,8 @@ def test_columns_that_are_named_like_the_ends_of_intervals_are_kept(session):
 def test_an_answer_of_one_row_and_one_aggregate_has_a_value(session):
     one = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=3)
     assert one.value == one["n"][0]
+    (estimate,) = one.estimates("n", one.confidence)
+    assert (one.low, one.high, one.confidence) == (estimate.low, estimate.high, 0.95)
     assert abs(one.value - 840) < 100
     assert one.plot().svg()
     assert one.noise["n"] == pytest.approx(2**0.5 / 3, rel=1e-3)
@@ -206,7 +210,7 @@ def test_date_keys_come_back_as_dates_and_are_drawn_as_a_line(session, answer):
     assert len(answer.plot().figure.axes[0].patches) == 3
     assert answer.plot("m").figure.axes[0].get_xlabel() == "m"
     assert not any(text.get_parse_math() for text in answer.plot().figure.axes[0].get_yticklabels())
-    with pytest.raises(ParameterError, match="no aggregate"):
+    with pytest.raises(ParameterError, match="not an aggregate"):
         answer.plot("half")
 
 

@@ -114,6 +114,11 @@ def test_top_names_the_largest_public_keys_at_one_charge_and_again_for_free():
     engine = Told(([(1,)], {"One": [private * WEIGHT]}))
     session = session_on(engine)
     best = session.top(KEYED, k=1, epsilon=1)
+    assert best.to_dict() == {best.names[0]: [best.keys[0][0]]}
+    assert best.to_pandas().to_dict("list") == best.to_polars().to_dict(as_series=False) == best.to_dict()
+    assert best.to_arrow().to_pydict() == best.to_dict()
+    assert best.cost.epsilon(0).upper == 1
+    assert "guarantee:" in str(best)
     assert list(best) == [1]
     assert len(best) == 1
     assert best.guarantee == PureDP(1, relation=ADD_REMOVE)

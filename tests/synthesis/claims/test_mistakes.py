@@ -56,10 +56,10 @@ def test_a_checked_method_is_made_and_documented_as_before() -> None:
 
 def test_a_frame_is_told_to_be_encoded() -> None:
     method = Independent.of(ASKED, PEOPLE, epsilon=1)
-    with pytest.raises(InputError, match=r"not Records but DataFrame; encode it first: domain.encode\(frame\)"):
+    with pytest.raises(InputError, match=r"must be Records, not DataFrame; encode it first: domain.encode\(frame\)"):
         method(FRAME)
     release = method(DOMAIN.encode(FRAME))
-    with pytest.raises(InputError, match=r"the truth is not Records but DataFrame; encode it first"):
+    with pytest.raises(InputError, match=r"the truth must be Records, not DataFrame; encode it first"):
         report(release, FRAME)
-    with pytest.raises(InputError, match="a report is about a SyntheticRelease, not DataFrame"):
+    with pytest.raises(InputError, match="a report must be about a SyntheticRelease, not DataFrame"):
         report(FRAME)

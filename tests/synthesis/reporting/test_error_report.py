@@ -212,10 +212,10 @@ def test_other_releases_stand_beside_and_must_answer_the_same(random):
     found = report(first, truth, baselines=(Baseline.ZERO,), beside=[second])
     assert [one.name for one in found.errors] == ["first", "second", "zero"]
     other = released(mixed(random), invented(random))
-    with pytest.raises(InputError, match="other queries"):
+    with pytest.raises(InputError, match="the same queries"):
         report(first, truth, beside=[other])
     elsewhere = Records(Domain.of(a=[1, 2]), np.zeros((1, 3), dtype=np.uint16))
-    with pytest.raises(InputError, match="another domain"):
+    with pytest.raises(InputError, match="same domain as the release"):
         report(first, elsewhere)
 
 

@@ -112,7 +112,7 @@ class Counted(Synthesizer):
         progress(1, 1)
         return SyntheticRelease(
             method=self.name, workload=self.workload, neighbors=self.allowance.neighbors, guarantee=self.guarantee,
-            table=SyntheticTable(records), answers=self.workload.shares(records), plan=self.plan,
+            table=SyntheticTable(records), answers=self.workload.frequencies(records), plan=self.plan,
             evidence={"odd": (Fraction(1, 3), float("inf"), None, {"deep": [np.int64(4), np.arange(3)]})},
         )  # fmt: skip
 
@@ -241,7 +241,7 @@ def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkey
         ({"table": "visits; DROP TABLE visits"}, UnknownName, "no private table"),
         ({"method": "magic"}, UnknownName, "no method"),
         ({"workload": "SELECT 1"}, ParameterError, "Workload"),
-        ({"error": 5}, ParameterError, "say epsilon="),
+        ({"error": 5}, ParameterError, "write epsilon="),
         (
             {"epsilom": 1},
             ParameterError,
@@ -285,7 +285,7 @@ def test_what_is_no_session_is_said_to_be_none(wrong: Any) -> None:
         lambda: dual_query(wrong, "visits", asked, epsilon=1),
         lambda: explain(wrong, "visits", asked, epsilon=1),
     ):
-        with pytest.raises(ParameterError, match=r"is a Session, not .*Session.from_frames"):
+        with pytest.raises(ParameterError, match=r"must be a Session, not .*Session.from_frames"):
             call()
 
 
@@ -300,7 +300,7 @@ def test_keywords_that_a_function_does_not_take_are_named_with_those_it_takes() 
             (lambda: dual_query(session, "visits", asked, epsilon=1, round=3), "transcript=, accounting=.* rounds="),
             (
                 lambda: dual_query(session, "visits", asked, epsilon=1, error=3),
-                "error= settles the price of one answer",
+                "error= sets the price of one answer",
             ),
             (lambda: tree(session, "visits", asked, epsilon=1, method="best"), "no method= here"),  # type: ignore[call-arg]
         ):
@@ -322,7 +322,7 @@ def test_a_prepared_release_prints_what_is_to_be_known_before_it_is_paid() -> No
         lines = dict(line.split("  ", 1) for line in str(found).splitlines())
         assert {name: words.strip() for name, words in lines.items()} == dict(found.lines())
         assert lines["method"].strip() == "tree"
-        assert "pure differential privacy" in lines["price"]
+        assert "pure differential privacy" in lines["cost"]
         assert "8 times" in lines["fits"]
         assert {"plan: most edges", "plan: deviation"} <= lines.keys()
         assert "<dt>method</dt><dd>tree</dd>" in found._repr_html_()
@@ -496,7 +496,7 @@ def test_dates_keep_their_days_and_integers_their_middles() -> None:
         ({"columns": ["cost"], "bins": True}, ParameterError, "bins"),
         ({"columns": ["cost"], "bins": Bins(0, 1, 2)}, ParameterError, "bins"),
         ({"columns": ["cost"], "bins": {"nothing": 3}}, UnknownName, "no column"),
-        ({"columns": ["region"], "bins": {"region": 3}}, ParameterError, "for numbers"),
+        ({"columns": ["region"], "bins": {"region": 3}}, ParameterError, "for columns of numbers"),
         ({"table": 'visits"; --'}, UnknownName, "no private table"),
     ],
 )  # fmt: skip

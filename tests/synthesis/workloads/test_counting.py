@@ -146,9 +146,9 @@ def test_shares_divide_by_the_weight_of_all_records() -> None:
 
 def test_records_of_another_domain_are_refused() -> None:
     asked = conjunctions(binary(5, 1).domain, count=5)
-    with pytest.raises(InputError, match="another domain"):
+    with pytest.raises(InputError, match="same domain as the workload"):
         asked.counts(binary(6, 3))
-    with pytest.raises(InputError, match="another domain"):
+    with pytest.raises(InputError, match="same domain as the workload"):
         asked.weighted_counts(binary(6, 3), np.ones(3))
 
 

@@ -267,7 +267,7 @@ def test_queries_that_are_no_list_of_mappings_are_said_how_to_write(wanted: Any)
 
 
 def test_queries_over_no_domain_are_refused() -> None:
-    with pytest.raises(ParameterError, match="is a Domain, not dict"):
+    with pytest.raises(ParameterError, match="must be a Domain, not dict"):
         queries({"sex": ["f", "m"]}, [{"sex": "f"}])  # type: ignore[arg-type]
 
 

@@ -126,7 +126,7 @@ def test_answers_weights_and_records_must_belong_to_the_marginals() -> None:
         cells.table(0, np.zeros(3))
     with pytest.raises(InputError, match="one number for each record"):
         cells.weighted_counts(records, np.ones(2))
-    with pytest.raises(InputError, match="another domain"):
+    with pytest.raises(InputError, match="same domain as the workload"):
         cells.counts(people(Domain.of(a=[1, 2]), 3))
     with pytest.raises(IndexError):
         cells.table(4, np.zeros(len(cells)))

@@ -118,16 +118,16 @@ ROADS: dict[str, Road] = {
     "attacks.AttackedRelease": lambda one: len(release([1, one, 2, 3]).person) - 2,
     "attacks.intersection": shared,
     "attacks.Scoreboard": rated,
-    "local.DirectResponse": memoized(lambda: DirectResponse(epsilon=1, values=4), plain),
+    "local.DirectResponse": memoized(lambda: DirectResponse(epsilon=1, categories=4), plain),
     "local.DirectResponse, labels": memoized(
-        lambda: DirectResponse(epsilon=1, values=2, labels=("no", "yes")), lambda one: "yes" if one is True else one
+        lambda: DirectResponse(epsilon=1, categories=("no", "yes")), lambda one: "yes" if one is True else one
     ),
-    "local.OneBitHadamard": memoized(lambda: OneBitHadamard(epsilon=1, values=4), plain),
+    "local.OneBitHadamard": memoized(lambda: OneBitHadamard(epsilon=1, categories=4), plain),
     "local.HashedGeometry": memoized(
         lambda: HashedGeometry(epsilon=1, keys="integer:8", prime=2, dimension=3, rows=2, seed=8), plain
     ),
-    "local.DuchiBit": memoized(lambda: DuchiBit(epsilon=1, lower=0, upper=2), plain),
-    "local.HybridMean": memoized(lambda: HybridMean(epsilon=1, lower=0, upper=2), plain),
+    "local.DuchiBit": memoized(lambda: DuchiBit(epsilon=1, bounds=(0, 2)), plain),
+    "local.HybridMean": memoized(lambda: HybridMean(epsilon=1, bounds=(0, 2)), plain),
     "local.UnitVectors": memoized(
         lambda: UnitVectors(epsilon=1, dimension=2, codewords=5, cap=2, codebooks=2), lambda one: [one, 0]
     ),

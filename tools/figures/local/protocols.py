@@ -27,11 +27,11 @@ def local_protocols() -> Plot:
     prices = [float(epsilon) for epsilon in EPSILONS]
     unary = [_unary(price) for price in prices]
     drawn.plot(prices, unary, ":", color=SOFT, linewidth=2.0, label="basic RAPPOR (not offered)")
-    bits = [_ratio(OneBitHadamard(epsilon=epsilon, values=VALUES)) for epsilon in EPSILONS]
+    bits = [_ratio(OneBitHadamard(epsilon=epsilon, categories=VALUES)) for epsilon in EPSILONS]
     drawn.plot(prices, bits, "-.", color=GREEN, linewidth=2.0, label="one-bit Hadamard")
-    direct = [_ratio(DirectResponse(epsilon=epsilon, values=VALUES)) for epsilon in EPSILONS]
+    direct = [_ratio(DirectResponse(epsilon=epsilon, categories=VALUES)) for epsilon in EPSILONS]
     drawn.plot(prices, direct, "--", color=ORANGE, linewidth=2.0, label="randomized response")
-    spaces = [_ratio(ProjectiveGeometry.best(epsilon=epsilon, values=VALUES)) for epsilon in EPSILONS]
+    spaces = [_ratio(ProjectiveGeometry.best(epsilon=epsilon, categories=VALUES)) for epsilon in EPSILONS]
     drawn.plot(prices, spaces, "-", color=BLUE, linewidth=2.6, label="projective geometry")
     drawn.axhline(1.0, color=INK, linewidth=0.8)
     drawn.set_yscale("log")

@@ -22,7 +22,7 @@ def local_shares() -> Plot:
     """Draw true shares by rank, and the expected ones after clipping and rescaling, and after projection."""
     shares = 1 / np.arange(1, VALUES + 1) ** EXPONENT
     shares /= shares.sum()
-    error = ProjectiveGeometry.best(epsilon=1, values=VALUES).variance(PEOPLE) ** 0.5
+    error = ProjectiveGeometry.best(epsilon=1, categories=VALUES).variance(PEOPLE) ** 0.5
     clipped = _expected_part(shares, error)
     ranks = np.arange(1, SHOWN + 1)
     drawn = axes(

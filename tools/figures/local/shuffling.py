@@ -22,7 +22,7 @@ def shuffling() -> Plot:
     title = f"Shuffled reports of projective geometry, delta {DELTA:g}"
     drawn = axes(title=title, x_label="people shuffled together", y_label="epsilon for the collector", height=4.8)
     for epsilon, color in zip(EPSILONS, (ORANGE, BLUE, GREEN), strict=True):
-        spec = ProjectiveGeometry.best(epsilon=epsilon, values=VALUES)
+        spec = ProjectiveGeometry.best(epsilon=epsilon, categories=VALUES)
         guarantees = [Shuffled(spec, people=people, delta=DELTA) for people in CROWDS]
         for name, style in STYLES.items():
             known = [(shuffled.people, _bound(shuffled, name)) for shuffled in guarantees]

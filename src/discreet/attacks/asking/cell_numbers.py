@@ -28,7 +28,7 @@ def coded(tables: Sequence[Columns], name: str) -> Integers:
     """
     words = [_codes(word) for word in _words(_joined([column_of(Frame.read(table), name) for table in tables], name))]
     if not len(words[0]):
-        raise InputError("a table without rows has nobody in it")
+        raise InputError("the table must have at least one row")
     return reduce(paired, words)
 
 

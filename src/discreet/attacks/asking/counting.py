@@ -58,7 +58,7 @@ def named(names: Mapping[str, str], *wanted: str) -> list[str]:
 
 
 def number_of(cell: Any) -> float:
-    """Return a number that SQL gave, or say that it is none."""
+    """Return a number that SQL gave; raise InputError for anything else."""
     try:
         return float(cell)
     except (TypeError, ValueError, OverflowError):
@@ -73,7 +73,7 @@ def numbers_of(answers: Any, shape: tuple[int, ...], *, wanted: str) -> Floats:
         raise InputError(wanted) from None
     if numbers.shape != shape:
         raise InputError(wanted)
-    # false for what is no number, too
+    # false for what is not a number, too
     if not -_LARGEST <= numbers.min() <= numbers.max() <= _LARGEST:
         raise InputError("answers must be finite numbers, and such that their sums are")
     return numbers

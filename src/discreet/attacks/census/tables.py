@@ -72,13 +72,14 @@ def histogram_of(block: CensusBlock) -> Integers:
         cells = np.ravel_multi_index((block.age, sex, race, origin), SHAPE)
     except (TypeError, ValueError):
         raise InputError(
-            f"a block has ages from {AGE_RANGE[0]} to {AGE_RANGE[1]} and the sexes, races and origins of census_block"
+            f"a block must have ages from {AGE_RANGE[0]} to {AGE_RANGE[1]} and the sexes, races and origins of "
+            "census_block"
         ) from None
     return np.bincount(cells, minlength=CELLS)
 
 
 def block_tables(block: CensusBlock, *, least: int = 3) -> tuple[PublishedFact, ...]:
-    """Return the tables of a block: exact counts, and the mean and median age of groups of at least so many people.
+    """Return the tables of a block: exact counts, and the mean and median age of groups of at least `least` people.
 
     Counts: all people; by sex, race and age in bands of five years, the last from 85; by sex, origin and age in the
     same bands; by race and origin; by sex and single years of age below 20. Ages: of all, by sex, by race, and by sex
@@ -191,8 +192,8 @@ def checked(statements: Sequence[PublishedFact]) -> tuple[PublishedFact, ...]:
         raise ParameterError("tables must be statements, such as those of block_tables(block)", parameter="tables")
     if not all(_is_about_cells(one) for one in tables):
         raise InputError(
-            f"a statement has different cells from 0 to {CELLS - 1:,}, each with a whole weight, and whole numbers "
-            f"from low to high, all within {_LARGEST:,.0f}"
+            f"a statement must have different cells from 0 to {CELLS - 1:,}, each with a whole weight, and whole "
+            f"numbers from low to high, all within {_LARGEST:,.0f}"
         )
     return tables
 

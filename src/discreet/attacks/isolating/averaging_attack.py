@@ -145,7 +145,7 @@ def averaging(
         raise InputError("wordings must be a list of tuples of texts, such as rephrasings(...) gives")
     for wording in wordings:
         if isinstance(wording, str) or not wording:
-            raise InputError("a wording is a tuple of texts, at least one, whose answers add up to the count")
+            raise InputError("a wording must be a tuple of at least one text, whose answers add up to the count")
         try:
             answers = [counted(run, text) for text in wording]
         except BudgetExceeded:
@@ -155,7 +155,7 @@ def averaging(
         sizes.append(len(wording))
         asked += len(wording)
     if not estimates:
-        raise InputError("not one wording was answered: there is nothing to average")
+        raise InputError("no wording was answered: there is nothing to average")
     answered, replayed, loss = asked, 0, None
     if isinstance(run, Charged):
         answered, replayed, loss = run.answered - before[0], run.replayed - before[1], run.loss
@@ -166,7 +166,7 @@ def averaging(
 
 
 def spellings(table: str, conditions: Sequence[str], *, count: int) -> tuple[Wording, ...]:
-    """Return so many texts of one query that differ in spaces, capitals, brackets, names, comments and nesting only.
+    """Return `count` texts of one query that differ in spaces, capitals, brackets, names, comments and nesting only.
 
     >>> for (text,) in spellings("patients", ["marker = 1", "age > 30"], count=3):
     ...     print(text)
@@ -180,7 +180,7 @@ def spellings(table: str, conditions: Sequence[str], *, count: int) -> tuple[Wor
 def rephrasings(
     table: str, conditions: Sequence[str], *, count: int, dummies: Sequence[str] = ()
 ) -> tuple[Wording, ...]:
-    """Return so many queries that select the same rows: conditions in another order, doubled, or beside a dummy.
+    """Return `count` queries that select the same rows: conditions in another order, doubled, or beside a dummy.
 
     `dummies` are conditions that everybody meets, such as `age >= 0`.
 

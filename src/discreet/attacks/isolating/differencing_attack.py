@@ -153,7 +153,7 @@ def differencing(  # noqa: PLR0913  one call, all by keyword: the question, what
 
 
 def believed(noise: IntegerNoise | None, *, grid: Number, exact: bool, queries: int) -> float | None:
-    """Return the chance of a right guess from so many answers under what is believed about them."""
+    """Return the chance of a right guess from `queries` answers under what is believed about them."""
     if exact and noise is not None:
         raise ParameterError("answers are exact or have noise: give exact=True or noise=, not both", parameter="noise")
     return 1.0 if exact else None if noise is None else difference_chance(noise, queries=queries, grid=grid)
@@ -186,11 +186,11 @@ def judged(
 
 
 def difference_chance(noise: IntegerNoise, *, queries: int = 2, grid: Number = 1) -> float:
-    """Return the chance of a right guess from sums and differences of so many counts with independent noise.
+    """Return the chance of a right guess from sums and differences of `queries` counts with independent noise.
 
     `grid` is the unit of the noise, in people: 1, or one over a power of two (a session's counts have 2^-20).
 
-    Accuracy. (1 + P(|W| < N/2) + P(W = N/2))/2 for the sum W of so many noises and N = 1/grid, which is (1 + P(W =
+    Accuracy. (1 + P(|W| < N/2) + P(W = N/2))/2 for the sum W of `queries` noises and N = 1/grid, which is (1 + P(W =
         0))/2 for N = 1; to seven digits, in floating point.
         Proof: that of `differencing`, W being a signed sum of independent symmetric noises, whose signs do not matter.
         In units of the noise the answers add up to W or N + W and the guess is 1 above N/2, so it is right for a 0 if

@@ -52,7 +52,7 @@ class AttackedRelease:
             array.flags.writeable = False
             object.__setattr__(self, name, array)
         if len(np.unique(codes)) != len(codes):
-            raise InputError("a person may have one row in a release")
+            raise InputError("a person must have at most one row in a release")
 
     def __repr__(self) -> str:
         return f"<AttackedRelease: {len(self.person):,} people in {len(self.boxes.sizes):,} groups of {self.boxes.k}+>"
@@ -186,7 +186,7 @@ def _order(people: NDArray[Any]) -> NDArray[np.intp]:
 
 
 def _check(*releases: AttackedRelease) -> None:
-    """Refuse what is no release."""
+    """Raise unless everything given is a release."""
     for release in releases:
         if not isinstance(release, AttackedRelease):
             words = f"a release is AttackedRelease(mondrian(...), secret, person), not {type(release).__name__}"

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Identified:
-    """What so many remarks about each of some targets gave away.
+    """What `known` remarks about each target gave away.
 
     `identified`, `mistaken` and `silent` are shares of the targets: the right row claimed, another one, none. `absent`
     is the share for whom a row is claimed although their own was taken out: every one of those claims is false.
@@ -140,7 +140,7 @@ def identify(
 
 
 def expected_candidates(frequencies: ArrayLike, *, people: int, at_least: int) -> float:
-    """Return how many of so many people are expected to have rated at least so many of some items.
+    """Return how many of `people` are expected to have rated at least `at_least` of some items.
 
     Accuracy. Exact if a person rates each item independently, with the chance of its frequency; with all items asked
         for it is n times the product of the frequencies. The chance that anybody does is at most that.
@@ -197,7 +197,7 @@ def ratings_of(table: Ratings | Columns) -> Ratings:
     """Return ratings from any table with the columns person, item, stars and day; refuse one without rows."""
     found = table if isinstance(table, Ratings) else Ratings(**columns_of(table, ("person", "item", "stars", "day")))
     if not len(found):
-        raise InputError("a table without ratings has nobody to find")
+        raise InputError("the table must have at least one rating")
     return found
 
 
@@ -245,7 +245,7 @@ class Scoreboard:
         """Return the score of everybody for some remarks; an item that nobody rated gives no points."""
         remarks = [np.asarray(column) for column in (item, stars, day)]
         if any(column.ndim != 1 or len(column) != len(remarks[0]) for column in remarks):
-            raise InputError("remarks are given by items, stars and days of one length")
+            raise InputError("remarks must be given by items, stars and days of one length")
         if remarks[0].dtype.kind not in "iu" and remarks[0].size:
             raise InputError("items must be whole numbers")
         _check_finite(remarks[1], "stars")
@@ -277,7 +277,7 @@ def leader(scores: Floats) -> BestMatch:
     1
     """
     if len(scores) < 2:
-        raise InputError("one person alone cannot stand out")
+        raise InputError("at least two people are needed: one person alone cannot stand out")
     first = int(np.argmax(scores))
     second = max(scores[:first].max(initial=-np.inf), scores[first + 1 :].max(initial=-np.inf))
     spread = float(scores.std())

@@ -115,7 +115,7 @@ def uniques(table: Columns, columns: Sequence[str]) -> Uniques:
 
 
 def expected_uniques(frequencies: ArrayLike, *, people: int) -> float:
-    """Return the share of so many people who are expected to be alone in their cell, from the frequencies of the cells.
+    """Return the part of the people who are expected to be alone in their cell, from the frequencies of the cells.
 
     Accuracy. Exact for people drawn independently: the sum over cells of p (1 - p)^(n - 1).
         Proof: a person is in a cell with chance p, and each of the n - 1 others is not with chance 1 - p.

@@ -98,7 +98,7 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
 
 
 def recovered_fraction(noise_variance: Number, *, queries: int) -> float:
-    """Return the chance of the Fourier attack to recover a bit from so many counts whose noise has this variance.
+    """Return the chance of the Fourier attack to recover a bit from `queries` counts whose noise has this variance.
 
     >>> round(recovered_fraction(100.0**2 / 3, queries=2**16), 4)
     0.8662
@@ -344,7 +344,7 @@ class Characters(CountingQueries):
         """Return one query as SQL, by its number from 0; `names` are those of `texts`."""
         table, secret, person = named(names, "table", "secret", "person")
         if not 0 <= number < len(self):
-            raise InputError(f"queries are numbered from 0 to {len(self) - 1:,}")
+            raise InputError(f"the number of a query must be from 0 to {len(self) - 1:,}")
         place = f"({person} + 1)" if person.isidentifier() else f"(({person}) + 1)"
         odd, even = self.factors[number // self.size]
         if (odd, even) != (1, 0):

@@ -156,7 +156,7 @@ def random_least_squares(  # noqa: PLR0913  an attack is asked in one call: what
 def _floor(
     design: RandomSubsets, answers: Floats, estimates: Floats, error: float, gram: Floats | None
 ) -> float | None:
-    """Return the share that is certain; with a Gram matrix the estimates are the best fit, but for rounding."""
+    """Return the share that is certain; with a Gram matrix the estimates are the best fit, up to rounding."""
     if gram is None and design.people > min(MOST_DENSE, len(design)):
         return None
     residuals = answers - design.times(estimates)

@@ -85,7 +85,7 @@ def refuse_large(design: SubsetQueries) -> None:
 
 
 def feasible(matrix: Floats, answers: Floats, error: float) -> Floats:
-    """Return numbers in [0, 1] whose counts are within an error of all answers, or say that there are none."""
+    """Return numbers in [0, 1] whose counts are within an error of all answers; raise if there are none."""
     from scipy.optimize import linprog
 
     reach = error + _SLACK

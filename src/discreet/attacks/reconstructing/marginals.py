@@ -40,7 +40,7 @@ class FitDistance(Enum):
 
 @dataclass(frozen=True, eq=False)
 class Conjunctions(SubsetQueries):
-    """The counts that tables of so many ways hold: people with the bit 1 who have all of at most k public attributes.
+    """The counts that tables of `ways` ways hold: people with the bit 1 who have all of at most k public attributes.
 
     `attributes` has one row a person and one column an attribute, zeros and ones, all of it known to the attacker. The
     empty conjunction counts everybody with the bit 1. All tables of k attributes by the secret bit say neither more nor

@@ -197,7 +197,7 @@ def expected_fraction(noise: IntegerNoise, *, queries: int) -> float:
     length = 1 << (2 * reach).bit_length()
     if length > _LONGEST:
         raise ParameterError(
-            "the sum of so much noise has too many values to go through; `recovered_fraction` takes it for normal",
+            "this noise has too many values to go through; use `recovered_fraction`, which takes it for normal",
             parameter="noise",
         )
     places = np.arange(length) - length // 2

@@ -111,7 +111,7 @@ class Membership:
 
     @property
     def area_error(self) -> float | None:
-        """The standard error of the area for so many members and reference people, by DeLong's estimate."""
+        """The standard error of the area for this number of members and reference people, by DeLong's estimate."""
         members = self._members()
         if members is None or min(len(members), len(self.references)) < 2:
             return None

@@ -41,7 +41,7 @@ def exactly(frequencies: ArrayLike) -> Floats:
 
 @dataclass(frozen=True)
 class Rounded:
-    """Publish the frequencies rounded to so many decimals.
+    """Publish the frequencies rounded to `decimals` decimals.
 
     >>> Rounded(2)([0.1234]).tolist()
     [0.12]

@@ -276,4 +276,4 @@ def _same_domain(*tables: Records) -> None:
     if any(one.domain != tables[0].domain for one in tables):
         raise InputError("all tables must be of one domain")
     if not all(len(one) for one in tables):
-        raise InputError("a table without rows has nobody in it")
+        raise InputError("the table must have at least one row")

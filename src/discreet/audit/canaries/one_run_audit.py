@@ -1,4 +1,4 @@
-"""An audit from one run: canaries put in by coins, guesses about them, and what so many right ones refute.
+"""An audit from one run: canaries put in by coins, guesses about them, and what the right ones refute.
 
 Canaries are records put in or left out by secret fair coins; scores about them make the guesses.
 """
@@ -46,8 +46,9 @@ class OneRun:
     """What right guesses about canaries say about a mechanism that ran once.
 
     With the confidence stated the mechanism's epsilon at `delta` is at least `low`. `cap` is what `low` would have been
-    had every guess been right: a guarantee above it can only pass. `p_value` bounds the chance of so many right guesses
-    under the guarantee, where there is one; `mu` is the least parameter of Gaussian privacy that is not refuted.
+    had every guess been right: a guarantee above it can only pass. `p_value` bounds the chance of this many right
+    guesses under the guarantee, where there is one; `mu` is the least parameter of Gaussian privacy that is not
+    refuted.
     """
 
     guarantee: Guarantee | None
@@ -64,7 +65,7 @@ class OneRun:
 
     @property
     def outcome(self) -> Outcome:
-        """Refuted where the guarantee makes so many right guesses too unlikely; one run never certifies."""
+        """Refuted where the guarantee makes this many right guesses too unlikely; one run never certifies."""
         refuted = self.p_value is not None and self.p_value <= 1.0 - self.confidence
         return Outcome.REFUTED if refuted else Outcome.OPEN
 
@@ -97,13 +98,13 @@ class OneRun:
         return definition_list(self._rows())
 
     def plot(self) -> Plot:
-        """Draw how likely so many right guesses can be, against epsilon, at this delta; needs the extra `plot`."""
+        """Draw how likely this many right guesses can be, against epsilon, at this delta; needs the extra `plot`."""
         from discreet.display.plots import BLUE, INK, ORANGE, Plot, axes
 
         drawn = axes(
             title=f"{self.right:,} right of {self.guesses:,} guesses about canaries",
             x_label=f"epsilon of the guarantee, at delta {self.delta:.3g}",
-            y_label="largest chance of so many right guesses",
+            y_label="largest chance of this many right guesses",
         )
         levels = np.linspace(0.0, max(self.cap, self.low) * 1.15 + 0.1, 90)
         chances = [_tail(((float(level), self.delta),), self.canaries, self.guesses, self.right) for level in levels]
@@ -131,7 +132,7 @@ def one_run(
     The numbers of canaries and of guesses are fixed before the run; a canary and its coin are one person under
     `relation`. For guarantees that are curves (Gaussian, concentrated, Renyi) the whole curve is used.
 
-    Accuracy. If the mechanism keeps (epsilon, delta) for some epsilon below `low`, then so many right guesses had a
+    Accuracy. If the mechanism keeps (epsilon, delta) for some epsilon below `low`, then `right` right guesses had a
         chance of at most 1 - confidence; the same holds for `mu`, and `p_value` bounds that chance under the guarantee.
         Proof: both `counting_tail` and `tradeoff_tail` bound the chance, so the smaller does. A guarantee implies every
         weaker one, so a bound of at most 1 - confidence at one epsilon refutes all smaller ones.
@@ -181,12 +182,12 @@ def _checked(
         raise ParameterError("right counts right guesses: an int from 0 to the number of guesses", parameter="right")
     sure = float(confidence)
     if not 0.0 < sure < 1.0:
-        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+        raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
     return count, made, round_up(Fraction(probability(delta, name="delta"))), sure
 
 
 def _tail(points: Points, canaries: int, guesses: int, right: int) -> float:
-    """Bound the chance of so many right guesses under all points of a guarantee together."""
+    """Bound the chance of this many right guesses under all points of a guarantee together."""
     curve = CurveBelow.through(points)
     chances = [
         counting_tail(right, canaries=canaries, guesses=guesses, epsilon=epsilon, delta=delta)
@@ -208,7 +209,7 @@ def _refuted(points: Points, canaries: int, guesses: int, right: int, rest: floa
 
 
 def _largest_refuted(refuted: Callable[[float], bool]) -> float:
-    """Return a parameter that is refuted, and with it all smaller ones; 0 if none is."""
+    """Return a parameter that is refuted, and with it all smaller ones; 0 if nothing is refuted."""
     low, high = 0.0, 0.25
     while high < _LARGEST and refuted(high):
         low, high = high, 2.0 * high
@@ -219,7 +220,7 @@ def _largest_refuted(refuted: Callable[[float], bool]) -> float:
 
 
 def _gaussian_refuted(mu: float, canaries: int, guesses: int, right: int, rest: float) -> bool:
-    """Say whether Gaussian privacy of this parameter, if not 0, makes so many right guesses too unlikely."""
+    """Say whether Gaussian privacy of this parameter, if not 0, makes this many right guesses too unlikely."""
     if right == 0 or mu == 0.0:
         return False
     curve = CurveBelow.through(implied_points(GaussianDP(mu)))
@@ -233,7 +234,7 @@ def _cut(value: float) -> str:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Canaries:
-    """The coins of so many canaries, drawn once and kept apart from whoever guesses.
+    """The coins of the canaries, drawn once and kept apart from whoever guesses.
 
     `included` says which canaries go into the data. Whoever sees the output gives a score to each canary, larger ones
     for canaries that seem to be in; `audit` then guesses 'in' about the largest, 'out' about the smallest, and nothing
@@ -256,7 +257,7 @@ class Canaries:
 
     @classmethod
     def drawn(cls, count: int) -> Canaries:
-        """Toss exact fair coins for so many canaries."""
+        """Toss exact fair coins for `count` canaries."""
         return cls(bernoulli_array(Fraction(1, 2), whole(count, name="count")))
 
     def __len__(self) -> int:
@@ -285,7 +286,7 @@ class Canaries:
         confidence: Number = 0.95,
         relation: Relation = Relation.ADD_REMOVE,
     ) -> OneRun:
-        """Guess by the scores and say what so many right guesses refute; see `one_run`."""
+        """Guess by the scores and say what the right guesses refute; see `one_run`."""
         return one_run(
             canaries=len(self),
             guesses=guesses,
@@ -301,5 +302,5 @@ def _ranked(scores: ArrayLike, count: int) -> NDArray[np.intp]:
     """Return the places of the canaries from the smallest score to the largest."""
     values = np.asarray(scores, dtype=np.float64)
     if values.shape != (count,) or np.isnan(values).any():
-        raise ParameterError("there is one score for each canary, and it is a number", parameter="scores")
+        raise ParameterError("scores must be one number for each canary", parameter="scores")
     return np.argsort(values, kind="stable")

@@ -95,7 +95,7 @@ def _meet(flat: tuple[float, float], steep: tuple[float, float]) -> float:
 
 
 def tradeoff_tail(right: int, *, canaries: int, guesses: int, curve: CurveBelow) -> float:
-    """Bound the chance of so many right guesses, or more, about the canaries of a mechanism with this trade-off curve.
+    """Bound the chance of at least `right` right guesses about the canaries of a mechanism with this trade-off curve.
 
     Accuracy. Let no test tell the data with a canary from the data without it, or the reverse, better than f: misses
         are at least f(false alarms). If V counts the right ones of exactly r guesses about m canaries, each in or out
@@ -153,7 +153,7 @@ def is_allowed(chance: float, right: int, *, canaries: int, guesses: int, curve:
 
 
 def counting_tail(right: int, *, canaries: int, guesses: int, epsilon: float, delta: float = 0.0) -> float:
-    """Bound the chance of so many right guesses, or more, about the canaries of an (epsilon, delta)-DP mechanism.
+    """Bound the chance of at least `right` right guesses about the canaries of an (epsilon, delta)-DP mechanism.
 
     Accuracy. P(V >= v) <= P(B >= v) + (1 - p) J, with p = e^epsilon / (1 + e^epsilon), B binomial (r, p), and J = 0 for
         delta = 0. Else J is the integral over x in [0, 1] of the least of m delta and of m delta b(k) + r P(N_x < k)
@@ -211,7 +211,7 @@ def _added(canaries: int, guesses: int, epsilon: float, delta: float) -> float:
 
 
 def _largest(trials: Floats, epsilon: float) -> Floats:
-    """Return the largest probability of a binomial law of so many trials of chance p, rounded up."""
+    """Return the largest probability of a binomial law of `trials` trials of chance p, rounded up."""
     from scipy.special import gammaln
 
     level = min(epsilon, 700.0)

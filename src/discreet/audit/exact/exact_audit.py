@@ -1,10 +1,10 @@
 """The exact audit: the law on neighbors against the guarantee, two-sided, with a witness.
 
 For every pair of neighboring inputs, in both directions, the loss pair of the two laws is enclosed. A lower end above
-the guarantee refutes it for good; upper ends bound the loss on everything that was searched, and no sampling is
+the guarantee refutes it for certain; upper ends bound the loss on everything that was searched, and no sampling is
 involved. Concentrated, Renyi and Gaussian guarantees are about whole curves: points of the curve can refute them, and
-only a theorem about the pair (its largest loss, its concentration, a normal pair that is worse) certifies them. What
-neither does stays open.
+only a theorem about the pair (its largest loss, its concentration, a normal pair that is worse) certifies them.
+What is neither refuted nor certified stays open.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ class OnTables(Mechanism):
 
 
 def _stated_relation(mechanism: Any, stated: Relation | None) -> Relation:
-    """Return the relation of the mechanism, or the one stated where it has none."""
+    """Return the relation of the mechanism, or the one stated where the mechanism has no relation."""
     own = getattr(mechanism, "relation", Relation.UNSTATED)
     if stated not in (None, Relation.ADD_REMOVE, Relation.CHANGE_ONE):
         raise ParameterError("relation= is Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")

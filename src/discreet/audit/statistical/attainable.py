@@ -1,4 +1,4 @@
-"""The best that any auditor can expect of so many runs: the bound of the best event, known beforehand, from the law."""
+"""The best that an auditor can expect of some runs: the bound of the best event, known beforehand, from the law."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def best_expected_bound(pair: Pair, draws: int, confidence: float = 0.95, *, del
     powers, sizes = _events(pair)
     rough = loss_at_least(powers * runs, runs, sizes * runs, runs, delta=delta, rest=rest)
     # the bound at the mean counts is close to the mean bound: only the most promising events are summed over, or events
-    # of all sizes where draws are so few that no mean counts have a bound
+    # of all sizes where draws are too few for any mean counts to have a bound
     promising = np.argsort(-rough, kind="stable")[:_CLOSEST]
     if not np.any(rough):
         promising = np.unique(np.linspace(0, len(sizes) - 1, _SPREAD).astype(np.int64))

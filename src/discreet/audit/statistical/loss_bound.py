@@ -31,7 +31,7 @@ def loss_at_least(
 
 
 def cap(draws: int, confidence: float = 0.95, *, delta: float = 0.0, suite: int = 1) -> float:
-    """Return the largest epsilon that so many test draws on each input can refute, if every one of them tells.
+    """Return the largest epsilon that `draws` test draws on each input can refute, if every one of them tells.
 
     An event seen in all draws on one input and in none on its neighbor gives the largest bound there is; a guarantee
     above it can only pass, however wrong it is. `suite` audits that are to be right together have less each.
@@ -50,11 +50,11 @@ def largest_bound(draws: int, *, delta: float, rest: float) -> float:
 
 
 def allowed_error(confidence: float, suite: int = 1) -> float:
-    """Return the probability of a false alarm that is left to one of so many audits."""
+    """Return the probability of a false alarm that is left to one of `suite` audits."""
     if isinstance(confidence, bool) or not isinstance(confidence, float | int | np.floating):
-        raise ParameterError("a confidence is a number strictly between 0 and 1", parameter="confidence")
+        raise ParameterError("confidence must be a number strictly between 0 and 1", parameter="confidence")
     if not 0.0 < confidence < 1.0:
-        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+        raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
     if isinstance(suite, bool) or not isinstance(suite, int) or suite < 1:
         raise ParameterError("suite= is the number of audits that are to be right together", parameter="suite")
     return (1.0 - confidence) / suite

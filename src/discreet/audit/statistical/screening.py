@@ -40,7 +40,7 @@ class MechanismRunner:
     taken: int = 0
 
     def draw(self, value: Any, draws: int) -> Any:
-        """Run so many times on one input."""
+        """Run `draws` times on one input."""
         runs = collected(self.mechanism, value, draws, one_by_one=self.one_by_one)
         if runs is None:
             raise BatchFailed
@@ -48,7 +48,7 @@ class MechanismRunner:
         return runs
 
     def both(self, values: Inputs, draws: int) -> Iterator[tuple[int, Any]]:
-        """Run so many times on each of two inputs, and yield the runs in parts, each with the place of its input.
+        """Run `draws` times on each of two inputs, and yield the runs in parts, each with the place of its input.
 
         Single runs take turns in a mixed order: what a mechanism remembers of earlier runs, such as a budget that ran
         out, then meets both inputs alike and is not taken for what it tells about them.
@@ -86,7 +86,7 @@ class Entrant:
     runs: int = 0
 
     def extend(self, runner: MechanismRunner, total: int) -> None:
-        """Run until there are so many."""
+        """Run until there are `total` runs."""
         while self.runs < total:
             draws = min(total - self.runs, _CHUNK)
             self.parts.append(runner.draw(self.value, draws))

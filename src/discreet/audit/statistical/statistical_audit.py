@@ -169,7 +169,7 @@ class _Test:
         return bounds[best], events[best]
 
     def _bound(self, event: Event, counts: list[int], events: int) -> float:
-        """Return the bound of one of so many events, in the guarantee's terms."""
+        """Return the bound of one of `events` events, in the guarantee's terms."""
         seen, other = counts[::-1] if event.swapped else counts
         runs, rest = self.aim.test, self.aim.rest / events
         loss = float(loss_at_least(seen, runs, other, runs, delta=event.target.delta, rest=rest))

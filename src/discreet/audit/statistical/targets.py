@@ -40,7 +40,7 @@ class LearningAim:
         return bound / target.epsilon if target.epsilon > 0 else (math.inf if bound > 0 else 0.0)
 
     def foreseen(self, seen: int, other: int, runs: int, target: CurvePoint) -> float:
-        """Return the bound that the test would give if an event kept the frequencies of so many runs.
+        """Return the bound that the test would give if an event kept its frequencies in `runs` runs.
 
         Below 0 where no bound is to be expected, so that pairs can still be compared.
         """

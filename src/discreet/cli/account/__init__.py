@@ -160,7 +160,7 @@ def _answer(records: Sequence[ReleaseRecord], asked: AccountOptions, *, unit_sta
     question = AccountQuestion(asked["delta"], asked["at_epsilon"])
     if asked["save"] is not None and not unit_stated:
         raise MissingParameter(
-            "--save writes records, and a record needs --unit: --unit patient, say", parameter="unit"
+            "--save writes records, and a record needs --unit, for example --unit patient", parameter="unit"
         )
     _check_suffix(asked["plot"])
     with spinner(console, "Pricing"):

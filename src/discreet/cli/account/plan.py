@@ -98,7 +98,7 @@ def sampling(rate: Number | None, sampler: str | None, relation: str | None) -> 
     stated = None if relation is None else _RELATIONS[relation]
     if rate is None:
         if sampler is not None:
-            raise MissingParameter(f"a {sampler} sample needs its rate: --rate 0.01, say", parameter="rate")
+            raise MissingParameter(f"a {sampler} sample needs its rate, for example --rate 0.01", parameter="rate")
         return SampledRows(relation=stated or Relation.UNSTATED)
     how = Sampler.named((sampler or "poisson").replace("-", " "))
     needed = Relation.CHANGE_ONE if how is Sampler.FIXED_SIZE else Relation.ADD_REMOVE

@@ -9,7 +9,7 @@ from discreet.cli import options
 from discreet.cli.console import answering, readable_console, say_facts, say_json
 from discreet.display import Rounding
 from discreet.ledger import Balance
-from discreet.privacy.guarantees import in_words, plain
+from discreet.privacy.guarantees import plain
 from discreet.query.policy import open_ledger, read_policy
 
 
@@ -27,29 +27,8 @@ def budget(policy: Path, analyst: str | None, as_json: bool) -> None:
             say_json(machine(balance))
             return
         console = readable_console()
-        say_facts(console, rows(balance))
+        say_facts(console, balance.facts())
         console.print()
-
-
-def rows(balance: Balance) -> list[tuple[str, str]]:
-    """Return the balance in words: what was spent is rounded up, what is left down."""
-    found = [
-        ("unit of protection", balance.unit),
-        ("neighbors", balance.budget.relation.sentence),
-        ("budget", in_words(balance.budget)),
-        ("spent by all", in_words(balance.spent)),
-        ("left for all", in_words(balance.remaining, rounding=Rounding.DOWN)),
-    ]
-    if balance.analyst is not None:
-        up, down = Rounding.UP, Rounding.DOWN
-        own = (("cap", balance.own_cap, up), ("spent", balance.own_spent, up), ("left", balance.own_remaining, down))
-        found.append(("analyst", balance.analyst))
-        found += [
-            (f"own {name}", in_words(guarantee, rounding=safe))
-            for name, guarantee, safe in own
-            if guarantee is not None
-        ]
-    return [*found, ("charges", f"{balance.charges:,}")]
 
 
 def machine(balance: Balance) -> dict[str, Any]:

@@ -60,12 +60,15 @@ class MethodName(click.Choice[str]):
 @options.policy_option()
 @options.analyst_option()
 @click.option("--column", "columns", multiple=True, help="A column to take; several times. All if left out.")
-@options.stated(
-    "--bins", click.IntRange(min=1), BINS, "Of a number with a range: so many bins at most, of equal width."
-)
-@click.option("--marginals", type=click.IntRange(min=1), help="Ask for every cell of all marginals of so many columns.")
+@options.stated("--bins", click.IntRange(min=1), BINS, "The most bins, of equal width, for a number with a range.")
 @click.option(
-    "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about so many attributes each (3)."
+    "--marginals", type=click.IntRange(min=1), help="Ask for all cells of the marginals of this many columns."
+)
+@click.option(
+    "--marginals", type=click.IntRange(min=1), help="Ask for every cell of the marginals of this many columns."
+)
+@click.option(
+    "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about this many attributes each (3)."
 )
 @click.option("--queries", type=click.IntRange(min=1), help=f"How many random questions ({_QUERIES:,}).")
 @options.stated("--seed", click.IntRange(min=0), 1, "Of the random questions; public.")
@@ -135,7 +138,7 @@ def check_file(out: Path | None) -> None:
         raise Refusal("--out: the name of the file cannot be printed; name another")
     there = out.exists()
     if there and not out.is_file():
-        raise Refusal(f"--out: {out} is no file that can be written; name another")
+        raise Refusal(f"--out: {out} is not a file that can be written; name another")
     try:
         out.open("ab").close()  # what it holds stays
     except OSError as problem:

@@ -37,7 +37,7 @@ def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> N
 
 
 def _linked(city: City, count: int, rule: attacks.MatchRule) -> attacks.Linkage:
-    """Join on the first so many columns."""
+    """Join on the first `count` columns."""
     return attacks.link(city.register, city.discharges, on=QUASI_IDENTIFIERS[:count], rule=rule, truth=city.match)
 
 
@@ -68,7 +68,7 @@ def _links(found: list[attacks.Linkage]) -> Chapter:
     return Chapter(
         "The join",
         (
-            "A patient is given a name where the values of the first so many columns are unique in both tables, or in "
+            "A patient is given a name where the values of the first columns are unique in both tables, or in "
             "the register.",
         ),
         Table(["columns", "unique in", "named", "right", "expected", "of those in both", "in"], rows),

@@ -63,7 +63,7 @@ def secret_session(
 
 
 def split(session: Session, *, queries: int) -> Fraction:
-    """Return the price of each of so many queries that together spend what is left of the budget."""
+    """Return the price of each query, so that together the queries spend what is left of the budget."""
     remaining = session.budget.remaining
     if not isinstance(remaining, ZCDP):
         raise ParameterError("only a budget of zCDP is split here; state the budget as rho")
@@ -71,7 +71,7 @@ def split(session: Session, *, queries: int) -> Fraction:
 
 
 def counts_loss(rho: Fraction, *, queries: int) -> PrivacyLoss:
-    """Return the price of so many counts of a session at rho each, from the law of their noise.
+    """Return the price of a number of counts of a session at rho each, from the law of their noise.
 
     Privacy. One person's row moves every count by at most 1; the price holds for all counts together.
         Proof: a session counts in steps of 2^-20 and adds, to each count anew, the noise of this `NoisyVector`. Added
@@ -136,7 +136,7 @@ class PrivateCounts:
 def private_counts(
     secret: Bits, *, rho: float, queries: int, purpose: str, attributes: Bits | None = None
 ) -> Iterator[PrivateCounts]:
-    """Open a session over such people, and split its whole budget, rho, evenly between so many counts."""
+    """Open a session over such people, and split its whole budget, rho, evenly over the counts."""
     columns = None if attributes is None else {f"a{place}": one.copy() for place, one in enumerate(attributes.T)}
     with secret_session(secret, rho=rho, purpose=purpose, attributes=columns) as session:
         each = split(session, queries=queries)

@@ -171,7 +171,7 @@ def _private(decoder: _Decoder, secret: Bits, rho: float, queries: int, seed: in
 
 
 def _reach(rho: Fraction, queries: int) -> float:
-    """Return what no error of so many counts at this price exceeds, but with a chance of 1e-9."""
+    """Return a bound that no error of the counts at this price exceeds, except with a chance of 1e-9."""
     # the tail of a normal law, which that of the discrete one does not exceed, and the steps of 2^-20
     return math.sqrt(2 * math.log(2 * queries / (1 - _SURELY)) / (2 * float(rho))) + 2**-20
 

@@ -22,7 +22,7 @@ def people(default: int, *, least: int, most: int) -> Decorator:
 
 def seed(default: int = 2026) -> Decorator:
     """Return the option that seeds the invention of people and the attack's own choices."""
-    words = "Seed of the invented people, the attack's choices and a toy's noise; discreet's noise has none."
+    words = "Seed of the invented people, the attack's choices and a toy's noise; discreet's noise has no seed."
     return stated("--seed", click.IntRange(min=0), default, words)
 
 

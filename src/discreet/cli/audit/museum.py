@@ -48,8 +48,8 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
         if statistical:
             say(
                 console,
-                f"'sampled' is what {draws:,} runs prove, right for all exhibits together but for a chance of 1e-9, on "
-                "the neighbors that are told apart best.",
+                f"'sampled' is what {draws:,} runs prove on the neighbors that are told apart best, right for all "
+                "exhibits together except with a chance of 1e-9.",
             )
         if published:
             say_table(console, _published(found.bounds()))

@@ -41,7 +41,7 @@ def audit_self(draws: int) -> None:
         say(
             console,
             "'exact' is the largest loss on neighboring inputs, computed from the law: epsilon, or for zCDP the share "
-            "of what is allowed. 'sampled' is the loss that so many runs prove, 'fit p' the chance of a worse fit to "
+            "of what is allowed. 'sampled' is the loss that the runs prove, 'fit p' the chance of a worse fit to "
             "the law if the sampler is right. A false alarm of the whole table has a chance below 1e-7. "
             f"{found.seconds:.0f} s.",
         )

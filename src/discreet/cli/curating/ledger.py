@@ -59,7 +59,7 @@ def verify(given: Path, policy: Path | None, head: str | None, as_json: bool) ->
             say_json({**_found(found), "ok": True})
             return
         console = readable_console()
-        say_facts(console, verified(found))
+        say_facts(console, found.facts())
         say(console, "The ledger is as it was written.")
 
 
@@ -110,7 +110,7 @@ def reanchor(given: Path, policy: Path | None, head: str, reason: str, by: str) 
         if stated.ledger is None:
             raise LedgerError("the policy keeps its ledger in memory")
         found = SqliteLedger.reanchor(stated.ledger, head=head, reason=reason, by=by, anchor=stated.anchor)
-        say_facts(readable_console(), verified(found))
+        say_facts(readable_console(), found.facts())
 
 
 def opened(policy: Policy) -> SqliteLedger:
@@ -157,20 +157,6 @@ def _what(entry: Entry) -> str:
 def machine(entry: Entry) -> dict[str, Any]:
     """Return plain values of an entry, without the stored answer."""
     return {**{name: value for name, value in entry.fields.items() if name != "answer"}, "hash": entry.hash}
-
-
-def verified(found: Verification) -> list[tuple[str, str]]:
-    """Return what a check found, in words."""
-    anchor = "in memory, none" if found.anchored is None else "agrees"
-    exported = "none was given" if found.head_at is None else f"is entry {found.head_at}"
-    return [
-        ("entries", f"{found.entries:,}, chained without a gap"),
-        ("charges", f"{found.charges:,}, {found.answers:,} of them with a stored answer"),
-        ("spent", f"{in_words(found.spent)}, computed again from the entries"),
-        ("anchor", anchor),
-        ("exported head", exported),
-        ("head", found.head),
-    ]
 
 
 def _found(found: Verification) -> dict[str, Any]:

@@ -101,9 +101,9 @@ region = {{values = {_values(REGIONS)}}}
 
 [tables.visits]
 unit = "patient_id"
-rows = {VISITS}                         # of one patient at most so many visits count
-groups = 4                       # or, for keys that are not public, in so many groups
-rows_per_group = 2               # so many visits in each
+rows = {VISITS}                         # the most visits of one patient that count
+groups = 4                       # or, for keys that are not public, the most groups
+rows_per_group = 2               # and the most visits in each
 
 [tables.visits.columns]
 department = {{values = {_values(DEPARTMENTS)}}}

@@ -1,6 +1,6 @@
-"""`discreet local design`: from people, values or bounds, and epsilon to a protocol, its error and its spec.
+"""`discreet local design`: from people, categories or bounds, and epsilon to a protocol, its error and its spec.
 
-For frequencies of values or keys, or for means: of numbers between public bounds, or of vectors of length at most 1.
+For frequencies of categories or keys, or for means: of numbers in a public range, or of vectors of length at most 1.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import click
 
 from discreet.cli import options
 from discreet.cli.console import Refusal, answering, readable_console, say, say_table, say_written
-from discreet.cli.options import Bound, Written, as_options, labels
+from discreet.cli.options import Bound, Written, as_options, categories
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import ParameterError
 from discreet.local import Design, DuchiBit, HybridMean, Keys, Spec, UnitVectors
@@ -32,14 +32,13 @@ _MEANS = DuchiBit | HybridMean | UnitVectors
 
 @options.command()
 @click.option("--people", type=click.IntRange(min=1), required=True, help="How many are expected to report.")
-@click.option(
-    "--values", type=click.IntRange(min=2), help="The public number of values; with --keys: how many are asked for."
-)
-@click.option("--labels", callback=labels, help="The values by name, separated by commas, instead of --values.")
-@click.option("--keys", help="Keys nobody can list instead of --values: integer:48 (bits), text:24 (bytes), bytes:16.")
+@click.option("--categories", callback=categories, help="Their public number, or their names separated by commas.")
+@click.option("--keys", help="Keys nobody can list, instead: integer:48 (bits), text:24 (bytes), bytes:16.")
+@click.option("--asked", type=click.IntRange(min=1), help="With --keys: how many keys will be asked for.")
 @click.option("--find", is_flag=True, help="With --keys: find the frequent keys, not the frequencies of given ones.")
-@click.option("--lower", type=Bound(), help="For a mean of numbers instead of frequencies: the least that one can be.")
-@click.option("--upper", type=Bound(), help="With --lower: the largest that a number can be.")
+@click.option(
+    "--bounds", nargs=2, type=Bound(), metavar="LOW HIGH", help="For a mean of numbers: the range that they lie in."
+)
 @click.option("--dimension", type=click.IntRange(min=2), help="For the mean of vectors of length at most 1.")
 @click.option("--epsilon", type=Written(), required=True, help="Price of a report; there is no default.")
 @click.option("--bits", type=click.IntRange(min=1), help="The most bits that a client can send.")
@@ -56,9 +55,9 @@ _MEANS = DuchiBit | HybridMean | UnitVectors
     help="Write the spec, for clients and collector, into this file (JSON).",
 )  # fmt: skip
 def design(epsilon: Fraction, spec_file: Path | None, **asked: Any) -> None:
-    """Choose a protocol for frequencies of values or keys, or for a mean, and say what error to expect."""
+    """Choose a protocol for frequencies of categories or keys, or for a mean, and say what error to expect."""
     console = readable_console()
-    ends = {name: asked.pop(name) for name in ("lower", "upper", "dimension")}
+    ends = {name: asked.pop(name) for name in ("bounds", "dimension")}
     with answering():
         found = (
             _mean(epsilon, ends, **asked)
@@ -97,7 +96,7 @@ def _mean(
     """Choose a protocol for a mean."""
     given = [f"--{name}" for name, value in others.items() if not (value is None or value is False or value == ())]
     if given:
-        raise ParameterError(f"{given[0]} is for frequencies; a mean has --lower and --upper, or --dimension")
+        raise ParameterError(f"{given[0]} is for frequencies; a mean has --bounds, or --dimension")
     found = MeanDesign(mean_specs(epsilon, **ends), people=people, bits=bits, confidence=confidence)
     return _Answer(found.sentences(), found.table(), found.spec)
 
@@ -109,7 +108,7 @@ def _compared(found: Design) -> Table:
 
 
 class MeanDesign:
-    """The protocols for one mean, the chosen one first, with the error that so many people bring."""
+    """The protocols for one mean, the chosen one first, with the error for the number of people."""
 
     def __init__(self, specs: Sequence[_MEANS], *, people: int, bits: int | None, confidence: float) -> None:
         fitting = [spec for spec in specs if bits is None or spec.report_bits <= bits]
@@ -151,7 +150,7 @@ class MeanDesign:
         """Say what is averaged."""
         if isinstance(self.spec, UnitVectors):
             return f"vectors of {self.spec.dimension:,} coordinates and length at most 1"
-        ends = (format_number(float(end), digits=6) for end in (self.spec.lower, self.spec.upper))
+        ends = (format_number(float(end), digits=6) for end in self.spec.bounds)
         return "numbers from {} to {}".format(*ends)
 
     def _error_in_words(self) -> str:
@@ -189,13 +188,11 @@ class MeanDesign:
 
 
 def mean_specs(
-    epsilon: Fraction, *, lower: Fraction | None, upper: Fraction | None, dimension: int | None
+    epsilon: Fraction, *, bounds: tuple[Fraction, Fraction] | None = None, dimension: int | None = None
 ) -> list[DuchiBit | HybridMean] | list[UnitVectors]:
     """Return the protocols for a mean of numbers or of vectors."""
+    if bounds is None:
+        return [UnitVectors(epsilon=epsilon, dimension=dimension or 0)]
     if dimension is not None:
-        if lower is not None or upper is not None:
-            raise ParameterError("--dimension is for vectors of length at most 1: it goes without --lower and --upper")
-        return [UnitVectors(epsilon=epsilon, dimension=dimension)]
-    if lower is None or upper is None:
-        raise ParameterError("the mean of numbers needs both public bounds, --lower and --upper")
-    return [kind(epsilon=epsilon, lower=lower, upper=upper) for kind in (DuchiBit, HybridMean)]
+        raise ParameterError("--dimension is for vectors of length at most 1: leave out --bounds")
+    return [kind(epsilon=epsilon, bounds=bounds) for kind in (DuchiBit, HybridMean)]

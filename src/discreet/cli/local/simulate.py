@@ -23,7 +23,7 @@ _MOST = 10_000_000
     "People in a fleet; repeat it for several.",
     many=True,
 )
-@options.stated("--values", click.IntRange(2, 1 << 22), 1024, "Public number of values.")
+@options.stated("--categories", click.IntRange(2, 1 << 22), 1024, "Public number of categories.")
 @options.stated(
     "--epsilon",
     Written(),
@@ -36,13 +36,13 @@ _MOST = 10_000_000
     "--exponent",
     click.FloatRange(0.0, 5.0),
     1.1,
-    "How skewed the fleet is: the r-th value is held with weight r^-exponent.",
+    "How skewed the fleet is: the r-th category is held with weight r^-exponent.",
 )
 @options.stated("--seed", click.IntRange(min=0), 2026, "Seed of the invented people; the reports have none.")
 @options.plot_to("the error against epsilon")
 def simulate(
     people: tuple[int, ...],
-    values: int,
+    categories: int,
     epsilons: tuple[Fraction, ...],
     exponent: float,
     seed: int,
@@ -53,8 +53,8 @@ def simulate(
     with answering():
         with spinner(console, "Reporting") as tell:
             found = simulated(
-                people=people, values=values, epsilons=epsilons, exponent=exponent, seed=seed,
-                progress=lambda frequency: tell(f"Reporting: {frequency:.0%} of the fleets"),
+                people=people, categories=categories, epsilons=epsilons, exponent=exponent, seed=seed,
+                progress=lambda done, total: tell(f"Reporting: {done} of {total} fleets"),
             )  # fmt: skip
         say_table(console, found.table())
         say(

@@ -42,7 +42,9 @@ class Peeling(Tabulated):
     def _table(self) -> tuple[list[Any], Floats, Floats]:
         """Walk the tree of choices once."""
         if math.perm(self.scores.size, self.places) > _MOST_OUTCOMES:
-            raise ParameterError("the exact law of so many ordered choices is too large; use fewer candidates or k")
+            raise ParameterError(
+                "the exact law of these ordered choices is too large; use fewer candidates or a smaller k"
+            )
         exact = [exact_score(score) for score in self.scores]
         top = max(exact)
         outcomes: list[tuple[int, ...]] = []

@@ -76,7 +76,9 @@ class PermuteAndFlipLaw(Tabulated):
     def _table(self) -> tuple[list[Any], Floats, Floats]:
         """Compute the probabilities once, for all candidates of one score together."""
         if self.scores.size > _MOST_CANDIDATES:
-            raise ParameterError(f"the exact law of permute-and-flip is available for {_MOST_CANDIDATES} candidates")
+            raise ParameterError(
+                f"the exact law of permute-and-flip is available for at most {_MOST_CANDIDATES} candidates"
+            )
         exact = [exact_score(score) for score in self.scores]
         counts = Counter(exact)
         levels = sorted(counts)

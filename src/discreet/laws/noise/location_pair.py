@@ -85,7 +85,7 @@ class LocationPair(Pair):
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the error of the best test of size alpha: a half-line, randomized on its boundary point."""
         if not 0.0 <= alpha <= 1.0:
-            raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
+            raise ParameterError(f"a test's size must lie in [0, 1], got {alpha}", parameter="alpha")
         method = "Neyman-Pearson on half-lines, in balls"
         if alpha in (0.0, 1.0) or self.shift == 0:
             edge = 1.0 - alpha

@@ -44,10 +44,10 @@ class IntegerNoise(IntegerLaw):
     def __init__(self, scale: Number, center: int = 0) -> None:
         self.scale = positive_rational(scale, name="scale")
         if not SMALLEST_SCALE <= self.scale <= LARGEST_SCALE:
-            raise ParameterError("a scale lies between 2^-600 and 2^600", parameter="scale")
+            raise ParameterError("a scale must lie between 2^-600 and 2^600", parameter="scale")
         exact_center = exact_rational(center, name="center")
         if exact_center.denominator != 1:
-            raise ParameterError("the center of integer noise is an integer", parameter="center")
+            raise ParameterError("the center of integer noise must be an integer", parameter="center")
         self.center = int(exact_center)
         self.lift = _lift(self.scale)
         self._reservoir = Reservoir(self._draw_lifted)
@@ -167,7 +167,7 @@ class IntegerNoise(IntegerLaw):
         It is remembered by law, confidence and count. The center, which may be private, is not stored.
         """
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 1:
-            raise ParameterError("count is an int of at least 1", parameter="count")
+            raise ParameterError("count must be an int of at least 1", parameter="count")
         return _half_width(self.at(0), probability_in_unit(confidence), int(count))
 
     def _near(self, tail: float) -> int:  # noqa: ARG002  for laws that know one

@@ -28,7 +28,7 @@ class OnGrid(Law[float]):
     def __init__(self, law: IntegerLaw, grid: Fraction) -> None:
         exact = isinstance(grid, Fraction | int) and not isinstance(grid, bool) and grid > 0
         if not exact or grid.numerator & (grid.numerator - 1) or grid.denominator & (grid.denominator - 1):
-            raise ParameterError("a grid is a power of two", parameter="grid")
+            raise ParameterError("a grid must be a power of two", parameter="grid")
         self.law, self.grid = law, grid
 
     def _steps(self, outcome: ArrayLike) -> tuple[NDArray[np.object_], NDArray[np.bool_]]:
@@ -36,7 +36,7 @@ class OnGrid(Law[float]):
         given = [rational_or_none(value) for value in as_array(outcome).ravel().tolist()]
         values = [value for value in given if value is not None]
         if len(values) < len(given):
-            raise ParameterError("outcomes of a law on a grid are finite numbers", parameter="outcome")
+            raise ParameterError("outcomes of a law on a grid must be finite numbers", parameter="outcome")
         flat = [value / self.grid for value in values]
         steps = np.array([value.numerator // value.denominator for value in flat] + [None], dtype=object)[:-1]
         return steps, np.array([value.denominator == 1 for value in flat], dtype=np.bool_)

@@ -46,7 +46,7 @@ class Truncated(IntegerLaw):
     def __init__(self, noise: IntegerNoise, low: int, high: int, *, outside: Outside) -> None:
         for name, end in (("low", low), ("high", high)):
             if isinstance(end, bool) or not isinstance(end, int | np.integer):
-                raise ParameterError("the ends of a range are integers", parameter=name)
+                raise ParameterError("the ends of a range must be integers", parameter=name)
         if high < low:
             raise ParameterError("the range of a truncated law needs low <= high", parameter="high")
         self.noise, self.low, self.high, self.outside = noise, int(low), int(high), outside

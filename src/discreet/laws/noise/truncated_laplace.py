@@ -46,7 +46,7 @@ class TruncatedLaplace(IntegerNoise):
     def __init__(self, scale: Number, center: int = 0, *, reach: int) -> None:
         super().__init__(scale, center)
         if isinstance(reach, bool) or not isinstance(reach, int | np.integer) or reach < 1:
-            raise ParameterError("the reach of truncated noise is an int of at least 1", parameter="reach")
+            raise ParameterError("the reach of truncated noise must be an int of at least 1", parameter="reach")
         self.reach = int(reach)
 
     @property

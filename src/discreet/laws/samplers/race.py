@@ -247,9 +247,11 @@ def as_scores(values: Any) -> NDArray[Any]:
     elif not isinstance(values, np.ndarray) and hasattr(values, "__array__"):
         values = np.asarray(values)
     if type(values) is not np.ndarray or values.ndim != 1 or values.size == 0:
-        raise InputError("scores form a one-dimensional array with at least one candidate")
+        raise InputError("scores must form a one-dimensional array with at least one candidate")
     if values.dtype == np.bool_ or values.dtype.kind not in "iufO" or values.dtype == np.longdouble:
-        raise InputError("scores are numbers: an array of integers or floats, or a list of ints, floats and Fractions")
+        raise InputError(
+            "scores must be numbers: an array of integers or floats, or a list of ints, floats and Fractions"
+        )
     if values.dtype.kind == "f":
         if not np.all(np.isfinite(values)):
             raise InputError("every score must be a finite int, float or Fraction")

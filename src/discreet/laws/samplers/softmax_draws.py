@@ -229,7 +229,7 @@ def whole_scores(scores: Any) -> NDArray[Any]:
     if array.dtype == np.int64:
         return array.copy()  # weights and coins must see the same scores, whatever the caller does with the array
     if array.dtype != object or not all(isinstance(score, int) for score in array):
-        raise InputError("scores are whole numbers: put their common denominator into the rate")
+        raise InputError("scores must be whole numbers: put their common denominator into the rate")
     return array
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,8 +17,25 @@ from discreet.privacy.guarantees import in_words, with_notion
 _DIGITS = 6
 
 
+class _Facts(ABC):
+    """What is printed as lines, and in a notebook as a list."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def facts(self) -> list[tuple[str, str]]:
+        """Return names and words."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {words}" for name, words in self.facts())
+
+    def _repr_html_(self) -> str:
+        """Return the facts as a list for a notebook."""
+        return definition_list(self.facts())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Balance:
+class Balance(_Facts):
     """What may be spent, was spent and is left: over all analysts, and of one analyst's own cap where one was named.
 
     `own_cap` and `own_remaining` are None where only the total binds. `charges` counts charges and shares.
@@ -33,14 +51,8 @@ class Balance:
     own_spent: Guarantee | None = None
     own_remaining: Guarantee | None = None
 
-    def __str__(self) -> str:
-        return "\n".join(f"{name}: {text}" for name, text in self._rows())
-
-    def _repr_html_(self) -> str:
-        """Return the balance as a list for a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return names and words: what was spent is rounded up, what is left down."""
         rows = [
             ("unit of protection", self.unit),
             ("neighbors", self.budget.relation.sentence),
@@ -59,11 +71,11 @@ class Balance:
             rows += [
                 (name, in_words(guarantee, rounding=safe)) for name, guarantee, safe in own if guarantee is not None
             ]
-        return [*rows, ("charges", str(self.charges))]
+        return [*rows, ("charges", f"{self.charges:,}")]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Verification:
+class Verification(_Facts):
     """What a check of the whole ledger found in order: the chain, the totals, the anchor, an exported head.
 
     `anchored` is None for a ledger in memory. `head_at` is the number of the entry whose hash was exported, None if
@@ -78,19 +90,13 @@ class Verification:
     anchored: bool | None = None
     head_at: int | None = None
 
-    def __str__(self) -> str:
-        return "\n".join(f"{name}: {text}" for name, text in self._rows())
-
-    def _repr_html_(self) -> str:
-        """Return the findings as a list for a notebook."""
-        return definition_list(self._rows())
-
-    def _rows(self) -> list[tuple[str, str]]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return names and words."""
         exported = "none was given" if self.head_at is None else f"is entry {self.head_at}"
         anchor = "none, in memory" if self.anchored is None else "agrees"
         return [
-            ("entries", f"{self.entries}, chained without a gap"),
-            ("charges", f"{self.charges}, {self.answers} of them with a stored answer"),
+            ("entries", f"{self.entries:,}, chained without a gap"),
+            ("charges", f"{self.charges:,}, {self.answers:,} of them with a stored answer"),
             ("spent", f"{in_words(self.spent)}, computed again from the entries"),
             ("anchor", anchor),
             ("exported head", exported),

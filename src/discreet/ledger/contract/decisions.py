@@ -111,7 +111,7 @@ def charge_of(entry: Entry) -> Charge:
 def keep_answer(shelf: Shelf, charge: Charge, answer: str) -> Stored:
     """Write the released answer of a charge down; once."""
     if not isinstance(answer, str):
-        raise ParameterError("an answer is stored as JSON text", parameter="answer")
+        raise ParameterError("answer must be JSON text", parameter="answer")
     content = answer.encode("utf-8", "surrogatepass")
     if len(content) > _MOST_ANSWER:
         raise ParameterError("an answer of more than 256 MiB cannot be stored: ask for fewer cells", parameter="answer")
@@ -170,7 +170,7 @@ def keep_anchoring(shelf: Shelf, *, remembered: int | None, reason: str, by: str
 def known_charge(shelf: Shelf, charge: Charge) -> Entry:
     """Return the entry of a charge, if it is one of this ledger."""
     if not isinstance(charge, Charge):
-        raise ParameterError(f"a Charge from obtain is needed, not {type(charge).__name__}", parameter="charge")
+        raise ParameterError(f"charge must be a Charge from obtain; got {type(charge).__name__}", parameter="charge")
     paid = shelf.entry(charge.number)
     if paid is None or paid.kind is not EntryKind.CHARGE or charge_of(paid) != charge:
         raise LedgerMismatch(f"charge {charge.number} is not of this ledger: store an answer where it was charged")

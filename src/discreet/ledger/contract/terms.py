@@ -60,14 +60,14 @@ class Terms:
         _checked_budget(self.budget, name="budget")
         if not isinstance(self.caps, Mapping) or not self.caps:
             raise ParameterError(
-                "caps is a mapping from each analyst to a guarantee, or to None where only the total binds",
+                "caps must be a mapping from each analyst to a guarantee, or to None where only the total binds",
                 parameter="caps",
             )
         for analyst, cap in self.caps.items():
             checked_words(analyst, name="caps")
             self._check_cap(analyst, cap)
         if not isinstance(self.shared_answers, bool):
-            raise ParameterError("shared_answers is True or False", parameter="shared_answers")
+            raise ParameterError("shared_answers must be True or False", parameter="shared_answers")
         object.__setattr__(self, "caps", MappingProxyType(dict(self.caps)))
 
     def cap_of(self, analyst: str) -> Guarantee | None:
@@ -133,7 +133,7 @@ class Request:
         checked_digest(self.digest, name="digest")
         checked_words(self.description, name="description", most=_LONG)
         if not isinstance(self.releases, tuple):
-            raise ParameterError("releases is a tuple of texts about the mechanisms", parameter="releases")
+            raise ParameterError("releases must be a tuple of texts about the mechanisms", parameter="releases")
         for words in self.releases:
             checked_words(words, name="releases", most=_LONG)
         if self.idempotency is not None:
@@ -179,7 +179,7 @@ def checked_guarantee(guarantee: object, *, name: str) -> Guarantee:
     """
     if not isinstance(guarantee, Guarantee) or type(guarantee) not in _NAMES:
         kind = guarantee.__name__ if isinstance(guarantee, type) else type(guarantee).__name__
-        raise ParameterError(f"{name} is a guarantee, for example PureDP(0.1), not {kind}", parameter=name)
+        raise ParameterError(f"{name} must be a guarantee, for example PureDP(0.1); got {kind}", parameter=name)
     for parameter, value in _numbers(guarantee).items():
         if 0 < value < _LEAST:
             raise ParameterError(
@@ -196,15 +196,13 @@ def checked_guarantee(guarantee: object, *, name: str) -> Guarantee:
 def _checked_budget(guarantee: object, *, name: str) -> None:
     budget = checked_guarantee(guarantee, name=name)
     if not isinstance(budget, PureDP | ApproxDP | ZCDP):
-        raise ParameterError(
-            f"a ledger keeps its books in PureDP, ApproxDP or ZCDP, not in {type(budget).__name__}", parameter=name
-        )
+        raise ParameterError(f"{name} must be PureDP, ApproxDP or ZCDP; got {type(budget).__name__}", parameter=name)
     if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
-        raise ParameterError(f"{name}: a delta of 1 guarantees nothing: name a delta below 1", parameter=name)
+        raise ParameterError(f"{name}: delta must be below 1, since a delta of 1 guarantees nothing", parameter=name)
     for number in books_for(budget).read(budget):
         odd = number.denominator // (number.denominator & -number.denominator)
         if odd.bit_length() > _MOST_ODD_BITS:
-            raise ParameterError(f"{name}: a fraction of so many digits cannot be kept: name a float", parameter=name)
+            raise ParameterError(f"{name} must have a shorter denominator; write a float", parameter=name)
     if budget.relation is Relation.UNSTATED:
         raise RelationMismatch(
             f"{name}: a ledger must know which tables are neighbors: state relation=Relation.ADD_REMOVE or "
@@ -215,11 +213,11 @@ def _checked_budget(guarantee: object, *, name: str) -> None:
 def checked_words(value: object, *, name: str, most: int = _SHORT) -> str:
     """Return a text that is not empty, not too long, and Unicode."""
     if not isinstance(value, str) or not value.strip():
-        raise ParameterError(f"{name} is a text that is not empty", parameter=name)
+        raise ParameterError(f"{name} must be a text that is not empty", parameter=name)
     if len(value) > most:
         raise ParameterError(f"{name} has more than {most} characters: shorten it", parameter=name)
     if _HALF_OF_A_PAIR.search(value):
-        raise ParameterError(f"{name} holds half of a character pair, which is no text", parameter=name)
+        raise ParameterError(f"{name} must be Unicode text; got half of a surrogate pair", parameter=name)
     return value
 
 
@@ -229,10 +227,10 @@ def checked_digest(value: object, *, name: str) -> str:
     >>> checked_digest("abc", name="digest")
     Traceback (most recent call last):
     ...
-    discreet.errors.ParameterError: digest is a SHA-256 written as 64 hexadecimal digits
+    discreet.errors.ParameterError: digest must be a SHA-256 written as 64 hexadecimal digits
     """
     if not isinstance(value, str) or _DIGEST.fullmatch(value) is None:
-        raise ParameterError(f"{name} is a SHA-256 written as 64 hexadecimal digits", parameter=name)
+        raise ParameterError(f"{name} must be a SHA-256 written as 64 hexadecimal digits", parameter=name)
     return value
 
 

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.display import Table, format_number
-from discreet.display.plots import Plot, plot_interval
+from discreet.display.plots import Plot
 from discreet.errors import InputError, ParameterError
 from discreet.frames import to_pandas
 from discreet.local.estimates.block_support import BlockSupport
+from discreet.local.estimates.columns import EstimateColumns
 from discreet.local.estimates.intervals import Intervals, allowed_error, stated_target, two_sided_normal
 from discreet.local.estimates.support import Support
 from discreet.local.protocol import Floats, Integers, Spec, counted, is_integer, number_of_people
@@ -30,7 +31,7 @@ _SHOWN, _MOST_DRAWN = 10, 100
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Frequencies:
+class Frequencies(EstimateColumns):
     """The estimated frequency of every value among `people`: raw and unbiased, with standard errors.
 
     Raw estimates of rare values are often negative. That is what makes sums and averages of them right; cutting them
@@ -42,10 +43,10 @@ class Frequencies:
     for each value, where the protocol counts such: it makes intervals right also where counts are small.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> spec = DirectResponse(epsilon=1, values=3, labels=("tea", "coffee", "water"))
+    >>> spec = DirectResponse(epsilon=1, categories=("tea", "coffee", "water"))
     >>> frequencies = spec.estimate(np.array([5_000, 3_000, 2_000]), 10_000)
     >>> frequencies
-    Frequencies(3 values, 10,000 people, standard errors 0.0112 to 0.0131)
+    Frequencies(3 categories, 10,000 people, standard errors 0.0112 to 0.0131)
     >>> print(frequencies["tea"])
     0.791 [0.765, 0.817] (95 %, table)
     >>> frequencies.counts.round().tolist()
@@ -54,8 +55,8 @@ class Frequencies:
 
     spec: Spec
     people: int
-    values: Floats
-    standard_errors: Floats
+    value: Floats
+    standard_error: Floats
     labels: tuple[Any, ...] = ()
     support: Support | BlockSupport | None = field(default=None)
 
@@ -63,16 +64,16 @@ class Frequencies:
         if is_integer(self.people) and self.people == 0:
             raise InputError("there are no reports to estimate from")
         object.__setattr__(self, "people", number_of_people(self.people))
-        for name in ("values", "standard_errors"):
+        for name in ("value", "standard_error"):
             column = np.array(getattr(self, name), dtype=np.float64)
             column.flags.writeable = False
             object.__setattr__(self, name, column)
-        if self.values.ndim != 1 or not len(self) or self.values.shape != self.standard_errors.shape:
-            raise ParameterError("values and standard_errors are columns of the same length", parameter="values")
-        if not (np.isfinite(self.values).all() and np.isfinite(self.standard_errors).all()):
-            raise ParameterError("values and standard_errors are finite", parameter="values")
+        if self.value.ndim != 1 or not len(self) or self.value.shape != self.standard_error.shape:
+            raise ParameterError("value and standard_error must be columns of the same length", parameter="value")
+        if not (np.isfinite(self.value).all() and np.isfinite(self.standard_error).all()):
+            raise ParameterError("value and standard_error must be finite", parameter="value")
         if len(self.labels) not in (0, len(self)):
-            raise ParameterError("labels name all the values or none", parameter="labels")
+            raise ParameterError("labels must name all lines or none", parameter="labels")
         object.__setattr__(self, "labels", tuple(self.labels))
 
     @classmethod
@@ -81,8 +82,14 @@ class Frequencies:
         names = tuple(labels) or getattr(spec, "labels", ())
         return cls(spec, support.people, support.frequencies, support.standard_errors(), names, support)
 
-    def __len__(self) -> int:
-        return int(self.values.size)
+    @property
+    def _line(self) -> str:
+        """A category where the spec lists them, else a key."""
+        return "category" if hasattr(self.spec, "categories") else "key"
+
+    @property
+    def _lines_in_words(self) -> str:
+        return counted(len(self), self._line, "categories" if self._line == "category" else "keys")
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.labels or range(len(self)))
@@ -93,7 +100,7 @@ class Frequencies:
     @property
     def counts(self) -> Floats:
         """The estimated numbers of people: frequencies times people, raw and unbiased too."""
-        return self.values * self.people
+        return self.value * self.people
 
     def intervals(
         self,
@@ -119,7 +126,7 @@ class Frequencies:
         """Return the estimated frequency of one value, named before looking, with its interval."""
         place = self._place(value)
         ends = self.intervals(confidence=confidence, target=target, among=[value])
-        frequency, guarantee = float(self.values[place]), self.spec.guarantee
+        frequency, guarantee = float(self.value[place]), self.spec.guarantee
         return Estimate(frequency, float(ends.low[0]), float(ends.high[0]), confidence, target, guarantee, self._method)
 
     def projected(self) -> Floats:
@@ -127,19 +134,9 @@ class Frequencies:
 
         That takes the frequencies of all values: those of some keys do not sum to one.
         """
-        if self._size != len(self):
-            raise InputError(
-                "the listed keys are not all keys, so their frequencies do not sum to 1; use the raw frequencies"
-            )
-        return onto_simplex(self.values)
-
-    @property
-    def _size(self) -> int | None:
-        """The number of values that the spec has, None where they cannot be counted."""
-        try:
-            return getattr(self.spec, "size", len(self))
-        except ParameterError:
-            return None
+        if getattr(self.spec, "category_count", None) != len(self):
+            raise InputError("projected() needs all categories; use the raw frequencies of some keys")
+        return onto_simplex(self.value)
 
     def top(self, k: int, *, confidence: float = 0.95) -> TopList:
         """Return the largest frequencies, at most k, of the values that certainly somebody holds.
@@ -150,12 +147,12 @@ class Frequencies:
         """
         ends = self.intervals(confidence=confidence, together=True)
         seen = np.flatnonzero(ends.low > 0)
-        best = seen[np.argsort(-self.values[seen], kind="stable")][: whole(k, name="k")]
-        frequencies, low, high = self.values[best], ends.low[best], ends.high[best]
+        best = seen[np.argsort(-self.value[seen], kind="stable")][: whole(k, name="k")]
+        frequencies, low, high = self.value[best], ends.low[best], ends.high[best]
         reach = float(np.max(np.maximum(high - frequencies, frequencies - low), initial=0.0))
         labels = tuple(self._label(place) for place in best.tolist())
         loss = self.spec.loss
-        words = f"{self._method}, all {len(self):,} values at once"
+        words = f"{self._method}, all {self._lines_in_words} at once"
         return TopList(labels, frequencies, low, high, reach, confidence, self.spec.guarantee, words, loss)
 
     def table(self, k: int = _SHOWN, *, confidence: float = 0.95) -> Table:
@@ -163,40 +160,26 @@ class Frequencies:
 
         Every column times `people` is about numbers of people.
         """
-        ends = self.intervals(confidence=confidence, together=True)
-        best = self._largest(k)
-        columns = self.values, self.standard_errors, ends.low, ends.high
-        rows = [[str(self._label(place)), *(column[place] for column in columns)] for place in best.tolist()]
-        return Table(
-            ["value", "frequency", "standard error", "low", "high"], rows, self._caption(confidence, len(rows))
-        )
-
-    def to_pandas(self, *, confidence: float = 0.95, together: bool = True) -> Any:
-        """Return a frame of all values, by label: frequency, standard_error, low, high; intervals hold together."""
-        ends = self.intervals(confidence=confidence, together=together)
-        columns = {"frequency": self.values, "standard_error": self.standard_errors, "low": ends.low, "high": ends.high}
-        return to_pandas(columns, index=self, index_name="value")
+        rows = self._lines(self._largest(k).tolist(), confidence)
+        names = [self._line, "frequency", "standard error", "low", "high"]
+        return Table(names, rows, self._caption(confidence, len(rows)))
 
     def plot(self, k: int = 2 * _SHOWN, *, confidence: float = 0.95, title: str = "") -> Plot:
         """Draw the k largest raw frequencies, k <= 100, with intervals that hold together; needs the extra `plot`."""
         if whole(k, name="k") > _MOST_DRAWN:
-            raise ParameterError(f"k is at most {_MOST_DRAWN} lines of a plot; table(k) lists more", parameter="k")
-        ends, best = self.intervals(confidence=confidence, together=True), self._largest(k)
-        middle = np.clip(self.values[best], ends.low[best], ends.high[best])
-        names = [str(self._label(place)) for place in best.tolist()]
-        words = title or f"Largest frequencies, {100 * confidence:.6g} % intervals that hold together"
-        return plot_interval(names, middle, ends.low[best], ends.high[best], title=words, x_label="frequency")
+            raise ParameterError(f"k must be at most {_MOST_DRAWN} lines of a plot; table(k) lists more", parameter="k")
+        return self._drawn(self._largest(k).tolist(), confidence, title or "Largest frequencies", "frequency")
 
     def _largest(self, k: int) -> Integers:
         """Return the places of the largest raw frequencies."""
-        return np.argsort(-self.values, kind="stable")[: whole(k, name="k")].astype(np.int64)
+        return np.argsort(-self.value, kind="stable")[: whole(k, name="k")].astype(np.int64)
 
     def _ends(self, rest: float, target: Target, chosen: Integers | None) -> tuple[Floats, Floats]:
         """Return the ends of intervals that miss with probability `rest` each."""
         if self.support is not None:
             return self.support.interval(rest, target, chosen)
         places = slice(None) if chosen is None else chosen
-        frequencies, errors = self.values[places], self.standard_errors[places]
+        frequencies, errors = self.value[places], self.standard_error[places]
         if target is Target.POPULATION:
             held = np.clip(frequencies, 0.0, 1.0)
             errors = np.sqrt(errors**2 + held * (1 - held) / self.people)
@@ -223,13 +206,13 @@ class Frequencies:
         if place is None and by_index and is_integer(value) and 0 <= value < len(self):
             place = int(value)
         if place is None:
-            raise ParameterError("this is none of the values that were estimated", parameter="value")
+            raise ParameterError("value must be one of those that were estimated", parameter="value")
         return place
 
     def _chosen(self, among: Sequence[Any]) -> Integers:
         """Return the places of the values named."""
         if isinstance(among, str | bytes) or not isinstance(among, Iterable):
-            raise ParameterError("among is a list of values or labels, such as among=[3, 17]", parameter="among")
+            raise ParameterError("among must be a list of values or labels, such as among=[3, 17]", parameter="among")
         return np.array([self._place(value) for value in among], dtype=np.int64)
 
     def _label(self, place: int) -> Any:
@@ -242,26 +225,18 @@ class Frequencies:
         hostile = "" if gain is None else f"; one hostile report moves a count by up to {format_number(gain, digits=3)}"
         return (
             f"{counted(self.people, 'person', 'people')}, epsilon {format_number(self.spec.epsilon)} each: {shown} of "
-            f"{counted(len(self), 'value', 'values')}, {100 * confidence:.6g} % intervals that hold together; "
+            f"{self._lines_in_words}, {100 * confidence:.6g} % intervals that hold together; "
             f"{self._errors}{hostile}"
         )
 
     @property
     def _errors(self) -> str:
         """The range of the standard errors, in words."""
-        least, most = (format_number(float(one), digits=3) for one in np.sort(self.standard_errors)[[0, -1]])
+        least, most = (format_number(float(one), digits=3) for one in np.sort(self.standard_error)[[0, -1]])
         return f"standard error {least}" if least == most else f"standard errors {least} to {most}"
 
     def __repr__(self) -> str:
-        sizes = f"{counted(len(self), 'value', 'values')}, {counted(self.people, 'person', 'people')}"
-        return f"Frequencies({sizes}, {self._errors})"
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        """Return the largest frequencies for a notebook."""
-        return self.table()._repr_html_()
+        return f"Frequencies({self._lines_in_words}, {counted(self.people, 'person', 'people')}, {self._errors})"
 
 
 _NONE = "nothing stands out from chance"

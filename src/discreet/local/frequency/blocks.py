@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.laws.number import Number
 from discreet.local.estimates import BlockChances, BlockSupport, Frequencies, Support
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
-from discreet.local.frequency.oracle import _Listed
+from discreet.local.frequency.oracle import CategoricalOracle
 from discreet.local.frequency.projective import in_value_order, value_points
 from discreet.local.protocol import (
     Floats,
     Integers,
+    checked_categories,
     checked_histogram,
-    domain_size,
     frequency_of_people,
     is_integer,
     local_epsilon,
+    number_of_categories,
     number_of_people,
     toss,
 )
@@ -43,7 +45,7 @@ class Holder(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class HybridGeometry(_Listed):
+class HybridGeometry(CategoricalOracle):
     """Split the values over blocks, each with a projective space of its own; prefer one plane of one's own block.
 
     Value i lies in block i mod B and stands there for the point of value i // B of `ProjectiveGeometry`. A report is
@@ -69,7 +71,7 @@ class HybridGeometry(_Listed):
     Cost. As `ProjectiveGeometry`, with B times K points.
     Reference. Feldman, Nelson, Nguyen, Talwar 2022, whose hybrid form has blocks as well.
 
-    >>> spec = HybridGeometry.best(epsilon=5, values=3_300_000)
+    >>> spec = HybridGeometry.best(epsilon=5, categories=3_300_000)
     >>> spec.blocks, spec.prime, spec.dimension, spec.cells, round(spec.variance(1000) / spec.optimum(1000), 3)
     (4, 31, 5, 3817220, 1.034)
     """
@@ -81,26 +83,27 @@ class HybridGeometry(_Listed):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._take(values=domain_size(self.values), prime=self.geometry.prime, dimension=self.geometry.dimension)
+        self._take(prime=self.geometry.prime, dimension=self.geometry.dimension)
         if not is_integer(self.blocks) or not 2 <= self.blocks <= LARGEST:
             raise ParameterError("blocks is an int from 2 to 2^30; one block is ProjectiveGeometry", parameter="blocks")
         self._take(blocks=int(self.blocks))
-        if not self.values <= self.cells <= LARGEST:
+        if not self.category_count <= self.cells <= LARGEST:
             raise ParameterError(
-                f"{self.blocks} blocks of {self.geometry.points} points are to hold {self.values} values in at most "
-                "2^30 cells: let HybridGeometry.best choose",
+                f"{self.blocks} blocks of {self.geometry.points} points must hold {self.category_count} categories "
+                "in at most 2^30 cells: let HybridGeometry.best choose",
                 parameter="blocks",
             )
 
     @classmethod
-    def best(cls, *, epsilon: Any, values: Any, labels: tuple[str, ...] = (), largest: int = LARGEST_TABLE) -> Self:
+    def best(cls, *, epsilon: Number, categories: int | Sequence[str], largest: int = LARGEST_TABLE) -> Self:
         """Return a spec with at most `largest` cells, of a variance within two percent of the least there is.
 
         Among those, and below 1.06 times the optimum where that can be had, the product of cells and blocks decides: a
         small table, and few blocks, because one that many people fall into is the worse the more blocks there are
         (`worst_variance`).
         """
-        exact, size, most = local_epsilon(epsilon), domain_size(values), whole(largest, name="largest")
+        exact, listed, most = local_epsilon(epsilon), checked_categories(categories), whole(largest, name="largest")
+        size = number_of_categories(listed)
         growth = math.exp(exact)
         found = [
             (_variance(growth, blocks, space), blocks, space)
@@ -110,9 +113,9 @@ class HybridGeometry(_Listed):
         optimum = 4 * growth / math.expm1(exact) ** 2
         if least > _FAR * optimum:
             raise ParameterError(
-                f"no blocks of projective spaces hold {size} values in at most {most} cells with a variance near "
-                "the optimum at this epsilon: hash the values, or raise largest",
-                parameter="values",
+                f"no blocks of projective spaces hold {size} categories in at most {most} cells with a variance near "
+                "the optimum at this epsilon: treat the values as keys, or raise largest=",
+                parameter="categories",
             )
         enough = max(least, min(_SLACK * least, _BAR * optimum))
         _, blocks, space = min(
@@ -120,7 +123,7 @@ class HybridGeometry(_Listed):
             key=lambda choice: (choice[1] ** 2 * choice[2].points, choice[0]),
         )
         chosen = {"blocks": blocks, "prime": space.prime, "dimension": space.dimension}
-        return cls(epsilon=exact, values=size, labels=labels, **chosen)
+        return cls(epsilon=exact, categories=listed, **chosen)
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -207,7 +210,7 @@ class HybridGeometry(_Listed):
     def estimate(self, counts: Integers, people: int) -> Frequencies:
         """Estimate the frequency of every value; standard errors use the estimates of value and block."""
         table = checked_histogram(counts, self.cells, people).reshape(self.blocks, self.geometry.points)
-        total, each = max(people, 1), -(-self.values // self.blocks)
+        total, each = max(people, 1), -(-self.category_count // self.blocks)
         on_plane, in_block, rest = (float(weight) for weight in self.weights)
         in_blocks = table.sum(axis=1, keepdims=True)
         planes = in_value_order(self.geometry, self.geometry.plane_sums(table), each)
@@ -219,7 +222,8 @@ class HybridGeometry(_Listed):
         own, near, far = (float(variance) for variance in self._variances)
         variances = (held * own + (around - held) * near + (1 - around) * far) / total
         raw, errors, on_planes = (
-            np.ascontiguousarray(part.T).ravel()[: self.values] for part in (frequencies, np.sqrt(variances), planes)
+            np.ascontiguousarray(part.T).ravel()[: self.category_count]
+            for part in (frequencies, np.sqrt(variances), planes)
         )
         support = self._support(on_planes, in_blocks.ravel(), int(people), raw)
         return Frequencies(self, people, raw, errors, self.labels, support)
@@ -259,12 +263,12 @@ class HybridGeometry(_Listed):
         return float(self.weights[0])
 
 
-def _candidates(growth: float, values: int, largest: int) -> Iterator[tuple[int, Geometry]]:
-    """Yield for every prime and dimension the fewest blocks that hold the values, and those next to the optimum."""
+def _candidates(growth: float, categories: int, largest: int) -> Iterator[tuple[int, Geometry]]:
+    """Yield for every prime and dimension the fewest blocks that hold the categories, and those next to the optimum."""
     for prime in (number for number in range(2, min(1 << 14, int(2 * growth) + 4)) if is_prime(number)):
         dimension, points, ideal = 2, prime + 1, int((growth + 1) / prime)
         while 2 * points <= largest:
-            fewest = max(2, -(-values // points))
+            fewest = max(2, -(-categories // points))
             for blocks in {fewest, max(fewest, ideal), max(fewest, ideal + 1)}:
                 if blocks * points <= largest:
                     yield blocks, Geometry(prime, dimension)

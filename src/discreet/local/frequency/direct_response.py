@@ -1,4 +1,4 @@
-"""Randomized response with a rational coin: the truth, or another value; best where there are few values."""
+"""Randomized response with a rational coin: the truth, or another value; best where there are few categories."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from discreet.local.frequency.oracle import PureOracle, _Listed
-from discreet.local.protocol import Integers, domain_size, toss
+from discreet.local.frequency.oracle import CategoricalOracle, PureOracle
+from discreet.local.protocol import Integers, toss
 from discreet.randomness import uniform_below_array
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class DirectResponse(_Listed, PureOracle):
+class DirectResponse(CategoricalOracle, PureOracle):
     """Report one's own value with probability p, any other with (1 - p) / (k - 1) each; two values are Warner's coin.
 
     Privacy. Pure epsilon-local privacy: the preferred output of a value is the value itself.
@@ -25,21 +25,17 @@ class DirectResponse(_Listed, PureOracle):
     Cost. Two 64-bit words a report.
     Reference. Warner 1965; Kairouz, Bonawitz, Ramage 2016.
 
-    >>> spec = DirectResponse(epsilon=Fraction(1), values=4)
+    >>> spec = DirectResponse(epsilon=Fraction(1), categories=4)
     >>> spec.report_bits, round(spec.variance(1000), 6)
     (2, 0.001598)
     """
 
     protocol: ClassVar[str] = "randomized-response"
 
-    def __post_init__(self) -> None:
-        self._take(values=domain_size(self.values))
-        super().__post_init__()
-
     @property
     def cells(self) -> int:
         """A report is a value."""
-        return self.values
+        return self.category_count
 
     @property
     def inside(self) -> int:
@@ -62,7 +58,7 @@ class DirectResponse(_Listed, PureOracle):
 
     def randomize(self, items: Integers) -> Integers:
         """Tell the truth with probability p, else one of the others."""
-        other = uniform_below_array(self.values - 1, items.size)
+        other = uniform_below_array(self.category_count - 1, items.size)
         return np.where(toss(self.coin, items.size), items, other + (other >= items))
 
     def support(self, counts: Integers) -> Integers:

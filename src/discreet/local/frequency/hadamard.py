@@ -12,11 +12,10 @@ import numpy as np
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws.walsh_hadamard import walsh_hadamard
-from discreet.local.frequency.oracle import PureOracle, _Listed
+from discreet.local.frequency.oracle import CategoricalOracle, PureOracle
 from discreet.local.protocol import (
     Client,
     Integers,
-    domain_size,
     is_integer,
     one_entry_each,
     toss,
@@ -29,7 +28,7 @@ _LARGEST_LIST = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class OneBitHadamard(_Listed, PureOracle):
+class OneBitHadamard(CategoricalOracle, PureOracle):
     """Report 2 j + bit for a uniform row j and the parity of j AND x, flipped with probability 1 - p.
 
     The parity of a row and a value is the number of ones that they have in common in binary, odd or even: 0 stands for
@@ -51,21 +50,17 @@ class OneBitHadamard(_Listed, PureOracle):
     Cost. Two 64-bit words a report; decoding is a fast Walsh-Hadamard transform, D log D additions of whole numbers.
     Reference. Bassily, Smith 2015; Nguyen et al. 2016; Apple Differential Privacy Team 2017; Acharya, Sun 2019.
 
-    >>> spec = OneBitHadamard(epsilon=Fraction(1, 2), values=1000)
+    >>> spec = OneBitHadamard(epsilon=Fraction(1, 2), categories=1000)
     >>> spec.report_bits, round(spec.variance(1) / spec.optimum(1), 3)
     (11, 1.064)
     """
 
     protocol: ClassVar[str] = "one-bit-hadamard"
 
-    def __post_init__(self) -> None:
-        self._take(values=domain_size(self.values))
-        super().__post_init__()
-
     @property
     def rows(self) -> int:
         """The number D of rows: the least power of two with room for all values."""
-        return 1 << (self.values - 1).bit_length()
+        return 1 << (self.category_count - 1).bit_length()
 
     @property
     def cells(self) -> int:
@@ -136,7 +131,7 @@ class OneBitHadamard(_Listed, PureOracle):
         if people >= _EXACT_FLOATS:
             raise InputError("a histogram of one-bit reports is decoded exactly for fewer than 2^53 reports")
         signed = walsh_hadamard((table[:, 0] - table[:, 1]).astype(np.float64))
-        return (people + signed[: self.values].astype(np.int64)) // 2
+        return (people + signed[: self.category_count].astype(np.int64)) // 2
 
 
 class OneBitClient(Client):
@@ -144,7 +139,7 @@ class OneBitClient(Client):
 
     A bit without its row is no report: it is a bool, which aggregators refuse, and `with_rows` completes it.
 
-    >>> spec = OneBitHadamard(epsilon=Fraction(1), values=1000)
+    >>> spec = OneBitHadamard(epsilon=Fraction(1), categories=1000)
     >>> bit = spec.client().bit(17, person=4)
     >>> spec.aggregator().add([bit]).people, spec.aggregator().add(spec.with_rows([bit], people=[4])).people
     (0, 1)

@@ -1,45 +1,38 @@
-"""Frequency oracles: each value has its preferred outputs, and a report falls among them a little more often.
-
-The sampler of a protocol is a mechanism as well: what audits, laws and the conformance kit work on.
-"""
+"""Frequency oracles: each value has its preferred outputs, and a report falls among them a little more often."""
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from discreet.errors import InputError, ParameterError
-from discreet.laws import Finite, FinitePair, Law
+from discreet.errors import ParameterError
+from discreet.laws import Finite, FinitePair
 from discreet.local.estimates import Frequencies, Support
 from discreet.local.protocol import (
-    COIN_TOTAL,
-    Aggregator,
-    Client,
     Integers,
+    Preference,
     Spec,
+    checked_categories,
     checked_histogram,
     checked_items,
-    coin,
     frequency_of_people,
-    listed_labels,
+    number_of_categories,
     number_of_people,
-    public_labels,
 )
-from discreet.mechanisms import Mechanism
-from discreet.privacy import PrivacyLoss, PureDP, Relation
+from discreet.privacy import PrivacyLoss, Relation
 
 _LARGEST_LAW = 1 << 16
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class FrequencyOracle(Spec):
+class FrequencyOracle(Spec, Preference):
     """A protocol in which a value x prefers a set H(x) of `inside` outputs out of `cells`.
 
     The report lies in H(x) with probability p = coin / 2^64 and outside otherwise, uniformly in each. That one shape
@@ -52,19 +45,6 @@ class FrequencyOracle(Spec):
         it is e^epsilon, and at least 1 (checked when p is made).
     """
 
-    labels: tuple[str, ...] = field(default=(), repr=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        labels = listed_labels(self.labels)
-        named = isinstance(labels, tuple) and len(labels) > 0
-        self._take(labels=public_labels(labels, self.size if named else 0))
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """The number of values; a value is an int from 0 to size - 1."""
-
     @property
     @abstractmethod
     def inside(self) -> int:
@@ -76,12 +56,8 @@ class FrequencyOracle(Spec):
         """The most outputs that one value prefers and another does not."""
 
     @abstractmethod
-    def preferred(self, item: int) -> Integers:
+    def preferred(self, item: Any) -> Integers:
         """Return the outputs that a value prefers, in order; for laws, audits and small cases."""
-
-    @abstractmethod
-    def randomize(self, items: Integers) -> Integers:
-        """Draw a report for each value, exactly; the values were checked."""
 
     @abstractmethod
     def estimate(self, counts: Integers, people: int) -> Frequencies:
@@ -91,34 +67,17 @@ class FrequencyOracle(Spec):
     def variance(self, people: int, frequency: float = 0.0) -> float:
         """Return the exact variance of the estimated frequency of a value, at its true frequency."""
 
-    @cached_property
-    def coin(self) -> int:
-        """The probability of a preferred output, times 2^64."""
-        return coin(self.epsilon, self.inside, self.cells - self.inside)
-
     @property
-    def preference(self) -> Fraction:
-        """The probability p of a preferred output, exactly."""
-        return Fraction(self.coin, COIN_TOTAL)
+    def sides(self) -> tuple[int, int]:
+        """The preferred outputs of a value, and the others."""
+        return self.inside, self.cells - self.inside
 
-    @property
-    def likely(self) -> Fraction:
-        """The probability of one particular preferred output."""
-        return self.preference / self.inside
-
-    @property
-    def unlikely(self) -> Fraction:
-        """The probability of one particular other output."""
-        return (1 - self.preference) / (self.cells - self.inside)
-
-    def law(self, item: int) -> Finite:
-        """Return the exact law of the report of a value or of its label, for at most 2^16 outputs."""
+    def law(self, item: Any) -> Finite:
+        """Return the exact law of the report of a value, for at most 2^16 outputs."""
         if self.cells > _LARGEST_LAW:
             raise ParameterError("the law of a report is listed for at most 2^16 outputs; `loss` works for any number")
         masses = [self.unlikely] * self.cells
-        self.items([item])  # refuses what is no value
-        place = self._places.get(item, item) if isinstance(item, str) else item
-        for output in self.preferred(place).tolist():
+        for output in self.preferred(item).tolist():
             masses[output] = self.likely
         return Finite(range(self.cells), masses)
 
@@ -144,27 +103,6 @@ class FrequencyOracle(Spec):
         """Return the coin and the sizes."""
         return {"coin": self.coin, "cells": self.cells, "inside": self.inside}
 
-    def client(self) -> Client:
-        """Return one person's client."""
-        return Client(self)
-
-    def mechanism(self) -> Randomizer:
-        """Return the sampler as a mechanism without memory, for audits and tests."""
-        return Randomizer(self)
-
-    def items(self, values: Any) -> Integers:
-        """Return private values as int64, by index or by label; refuse everything else without showing it."""
-        return checked_items(values, self.size, self._places)
-
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        """Where each label stands."""
-        return {label: place for place, label in enumerate(self.labels)}
-
-    def aggregator(self) -> Aggregator:
-        """Return an empty aggregator."""
-        return Aggregator(self)
-
     def optimum(self, people: int) -> float:
         """Return 4 e^epsilon / (n (e^epsilon - 1)^2): the least variance of a rare value in a large domain."""
         growth = math.expm1(float(self.epsilon))
@@ -172,15 +110,37 @@ class FrequencyOracle(Spec):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class _Listed(FrequencyOracle):
-    """An oracle over a public list of values, by number."""
+class CategoricalOracle(FrequencyOracle):
+    """An oracle over public categories, given as their number or as the list of their names."""
 
-    values: int
+    categories: int | Sequence[str]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._take(categories=checked_categories(self.categories))
 
     @property
-    def size(self) -> int:
-        """The number of values."""
-        return self.values
+    def category_count(self) -> int:
+        """The number of categories; a value is an int from 0 to category_count - 1, or the name of a category."""
+        return number_of_categories(self.categories)
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the categories; empty where only their number was given."""
+        return () if isinstance(self.categories, int) else tuple(self.categories)
+
+    def items(self, values: Any) -> Integers:
+        """Return private values as int64, by number or by name; refuse everything else without showing it."""
+        return checked_items(values, self.category_count, self._places)
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        """Where each label stands."""
+        return {label: place for place, label in enumerate(self.labels)}
+
+    def corners(self) -> tuple[int, ...]:
+        """Return the first categories, one in the middle and the last."""
+        return tuple(sorted({0, 1, self.category_count // 2, self.category_count - 1}))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -218,59 +178,3 @@ class PureOracle(FrequencyOracle):
     def _gain(self) -> float:
         """Return (1 - r) / (p - r)."""
         return float((1 - self.shared) / (self.preference - self.shared))
-
-
-class Randomizer(Mechanism):
-    """The randomized map from a value to a report, without the memory of a client: made for tests and audits.
-
-    A client answers once for its person; this answers as often as it is called, each time at the price of a report.
-
-    Privacy. Each call is epsilon-private for a change of the value, whoever collects.
-        Proof: it draws by the same code as a client; see `FrequencyOracle`.
-
-    >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> mechanism = DirectResponse(epsilon=1, values=4).mechanism()
-    >>> mechanism(3) in range(4), mechanism.guarantee
-    (True, PureDP(epsilon=1.0, relation=Relation.CHANGE_ONE))
-    """
-
-    relation = Relation.CHANGE_ONE
-
-    def __init__(self, spec: FrequencyOracle) -> None:
-        self.spec = spec
-
-    @property
-    def guarantee(self) -> PureDP:
-        """The guarantee of the spec."""
-        return self.spec.guarantee
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        """The price of one report."""
-        return self.spec.loss
-
-    def __call__(self, value: Any) -> Any:
-        """Report a value, or each of an array of values, one person each."""
-        if _is_many(value):
-            return self.spec.randomize(self.spec.items(value))
-        return int(self.spec.randomize(self.spec.items([value]))[0])
-
-    def law(self, value: Any) -> Law[Any]:
-        """Return the exact law of the report of one value."""
-        if _is_many(value):
-            raise InputError("the law is that of one person's report; reports are independent")
-        return self.spec.law(int(self.spec.items([value])[0]))
-
-    def neighbors(self) -> Iterator[tuple[Any, Any]]:
-        """Yield ordered pairs of a few values, the first and the last among them."""
-        size = self.spec.size
-        few = sorted({0, 1, size // 2, size - 1})
-        yield from ((first, second) for first in few for second in few if first != second)
-
-    def __repr__(self) -> str:
-        return f"Randomizer({self.spec!r})"
-
-
-def _is_many(value: Any) -> bool:
-    """Say whether a value stands for several people."""
-    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 
 from discreet.errors import ParameterError
+from discreet.laws.number import Number
 from discreet.local.frequency.geometry import LARGEST, Geometry, is_prime
-from discreet.local.frequency.oracle import PureOracle, _Listed
-from discreet.local.protocol import Integers, domain_size, local_epsilon
+from discreet.local.frequency.oracle import CategoricalOracle, PureOracle
+from discreet.local.protocol import Integers, checked_categories, local_epsilon, number_of_categories
 from discreet.privacy.numbers import whole
 
 LARGEST_TABLE = 1 << 26
@@ -23,7 +24,7 @@ _LARGEST_PRIME = math.isqrt(LARGEST - 1)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class ProjectiveGeometry(_Listed, PureOracle):
+class ProjectiveGeometry(CategoricalOracle, PureOracle):
     """Report a point of PG(dimension - 1, prime): one on the plane of one's value with probability p, else one off it.
 
     Value i stands for the point with the digits of i in base prime and a 1 on top of them, as long as i has at most
@@ -47,7 +48,7 @@ class ProjectiveGeometry(_Listed, PureOracle):
         each of the K points, on integers.
     Reference. Feldman, Nelson, Nguyen, Talwar 2022.
 
-    >>> spec = ProjectiveGeometry.best(epsilon=1, values=65536)
+    >>> spec = ProjectiveGeometry.best(epsilon=1, categories=65536)
     >>> spec.prime, spec.dimension, spec.report_bits, round(spec.variance(1000) / spec.optimum(1000), 3)
     (3, 11, 17, 1.024)
     """
@@ -58,34 +59,35 @@ class ProjectiveGeometry(_Listed, PureOracle):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self._take(values=domain_size(self.values), prime=self.geometry.prime, dimension=self.geometry.dimension)
-        if self.values > self.geometry.points:
+        self._take(prime=self.geometry.prime, dimension=self.geometry.dimension)
+        if self.category_count > self.geometry.points:
             raise ParameterError(
-                f"this projective space has {self.geometry.points} points for {self.values} values: take a larger "
-                "dimension or prime, or let ProjectiveGeometry.best choose",
+                f"this projective space has {self.geometry.points} points for {self.category_count} categories: take a "
+                "larger dimension or prime, or let ProjectiveGeometry.best choose",
                 parameter="dimension",
             )
 
     @classmethod
-    def best(cls, *, epsilon: Any, values: Any, labels: tuple[str, ...] = (), largest: int = LARGEST_TABLE) -> Self:
+    def best(cls, *, epsilon: Number, categories: int | Sequence[str], largest: int = LARGEST_TABLE) -> Self:
         """Return the spec of least variance whose table has at most `largest` points.
 
         Among those within half a percent of it that stay below 1.03 times the optimum, the smallest table wins.
         """
-        exact, size, most = local_epsilon(epsilon), domain_size(values), whole(largest, name="largest")
+        exact, listed, most = local_epsilon(epsilon), checked_categories(categories), whole(largest, name="largest")
+        size = number_of_categories(listed)
         growth = math.exp(exact)
         found = [(_variance(growth, space), space) for space in _candidates(growth, size, min(most, LARGEST))]
         least = min((variance for variance, _ in found), default=math.inf)
         optimum = 4 * growth / math.expm1(exact) ** 2
         if least > _FAR * optimum:
             raise ParameterError(
-                f"no projective space for {size} values has at most {most} points and a variance near the optimum "
-                "at this epsilon: take HybridGeometry, hash the values, or raise largest",
-                parameter="values",
+                f"no projective space for {size} categories has at most {most} points and a variance near the optimum "
+                "at this epsilon: take HybridGeometry, treat the values as keys, or raise largest=",
+                parameter="categories",
             )
         enough = max(least, min(_SLACK * least, _BAR * optimum))
         chosen = min((space for variance, space in found if variance <= enough), key=lambda space: space.points)
-        return cls(epsilon=exact, values=size, labels=labels, prime=chosen.prime, dimension=chosen.dimension)
+        return cls(epsilon=exact, categories=listed, prime=chosen.prime, dimension=chosen.dimension)
 
     @cached_property
     def geometry(self) -> Geometry:
@@ -123,7 +125,7 @@ class ProjectiveGeometry(_Listed, PureOracle):
 
     def support(self, counts: Integers) -> Integers:
         """Return the number of reports on the plane of every value."""
-        return in_value_order(self.geometry, self.geometry.plane_sums(counts), self.values)
+        return in_value_order(self.geometry, self.geometry.plane_sums(counts), self.category_count)
 
 
 def value_points(geometry: Geometry, items: Integers) -> Integers:
@@ -131,18 +133,18 @@ def value_points(geometry: Geometry, items: Integers) -> Integers:
     return np.where(items < geometry.outside, items + geometry.on_plane, items - geometry.outside)
 
 
-def in_value_order(geometry: Geometry, table: Integers, values: int) -> Integers:
+def in_value_order(geometry: Geometry, table: Integers, count: int) -> Integers:
     """Return the entries of the points along the last axis in the order of the values that they stand for."""
-    first = table[..., geometry.on_plane : geometry.on_plane + values]
-    return np.concatenate([first, table[..., : max(values - geometry.outside, 0)]], axis=-1)
+    first = table[..., geometry.on_plane : geometry.on_plane + count]
+    return np.concatenate([first, table[..., : max(count - geometry.outside, 0)]], axis=-1)
 
 
-def _candidates(growth: float, values: int, largest: int) -> Iterator[Geometry]:
-    """Yield the spaces of primes up to far above e^epsilon + 1, each of the least dimension that holds the values."""
+def _candidates(growth: float, categories: int, largest: int) -> Iterator[Geometry]:
+    """Yield the spaces of primes up to far above e^epsilon + 1, each of the least sufficient dimension."""
     for prime in range(2, min(_LARGEST_PRIME, int(8 * growth) + 16) + 1):
         if is_prime(prime):
             dimension, points = 2, prime + 1
-            while points < values:
+            while points < categories:
                 dimension, points = dimension + 1, points * prime + 1
             if points <= largest:
                 yield Geometry(prime, dimension)

@@ -6,7 +6,7 @@ The frequencies of the keys that were found are vouched for by people who were h
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discreet.display import Table, format_number
-from discreet.display.plots import Plot, plot_interval
+from discreet.display import Progress, Table, format_number, silent
+from discreet.display.plots import Plot
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.local.estimates import Frequencies, Intervals, allowed_error, stated_target
+from discreet.laws.number import Number
+from discreet.local.estimates import EstimateColumns, Frequencies, Intervals, allowed_error, stated_target
 from discreet.local.frequency import ProjectiveGeometry
 from discreet.local.heavy_hitters.addresses import Address, address_of, as_bytes
 from discreet.local.heavy_hitters.levels import choose_levels, signal_needed
@@ -97,20 +98,20 @@ class HeavyHitters(KeyOracle):
             )
 
     @classmethod
-    def plan(cls, *, people: int, epsilon: Any, keys: Keys | str, seed: int | None = None) -> Self:
+    def plan(cls, *, people: int, epsilon: Number, keys: Keys | str, seed: int | None = None) -> Self:
         """Return the spec for an expected number of people: everything is chosen from public numbers.
 
-        The geometry is that of `ProjectiveGeometry.best` for 2048 values, or for 512 where it would have more than 2^15
-        points (at a large epsilon); levels and rows are those of `choose_levels`. A seed is drawn unless one is given;
-        it is public.
+        The geometry is that of `ProjectiveGeometry.best` for 2048 categories, or for 512 where it would have more than
+        2^15 points (at a large epsilon); levels and rows are those of `choose_levels`. A public seed is drawn unless
+        one is given.
         """
         if keys is None:
             raise MissingParameter("keys= says what a key is: IntegerKeys(64), TextKeys(32), ...", parameter="keys")
         kind = keys if isinstance(keys, Keys) else Keys.from_text(keys)
         exact = local_epsilon(epsilon)
-        chosen = ProjectiveGeometry.best(epsilon=exact, values=_MANY_BUCKETS)
+        chosen = ProjectiveGeometry.best(epsilon=exact, categories=_MANY_BUCKETS)
         if chosen.cells > _LARGEST_ROW:
-            chosen = ProjectiveGeometry.best(epsilon=exact, values=_FEW_BUCKETS)
+            chosen = ProjectiveGeometry.best(epsilon=exact, categories=_FEW_BUCKETS)
         public = bits(128) if seed is None else public_seed(seed)
         error = math.sqrt(chosen.optimum(_planned(people)))
         levels = choose_levels(address_of(kind, public), error=error, points=chosen.cells)
@@ -203,7 +204,7 @@ class HeavyHitters(KeyOracle):
         k: int = 16,
         certainty: float = 0.5,
         alphabet: str | bytes | None = None,
-        progress: Callable[[float], None] | None = None,
+        progress: Progress = silent,
     ) -> Hitters:
         """Return the most frequent keys, at most k, whose probability of being real is `certainty` or more.
 
@@ -268,11 +269,11 @@ class HeavyHitters(KeyOracle):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Hitters:
+class Hitters(EstimateColumns):
     """Heavy hitters, the one with the most evidence first.
 
     `keys` were found by the people of the levels; `probabilities` say how sure we are that each is a real key, by the
-    model of the search. `values` are the frequencies of the keys, with `standard_errors`, as estimated from the
+    model of the search. `value` has the frequencies of the keys, with `standard_error`, as estimated from the
     held-out people alone: unbiased, because these had no part in choosing the keys, and so not in the order of the
     list.
     `detectable` is about the least frequency that is found every other time: what is rarer goes unseen.
@@ -285,22 +286,23 @@ class Hitters:
     probabilities: Floats
     estimates: tuple[Frequencies, ...]
 
-    def __len__(self) -> int:
-        return len(self.keys)
+    @property
+    def _line(self) -> str:
+        return "key"
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.keys)
 
     @property
-    def values(self) -> Floats:
+    def value(self) -> Floats:
         """The estimated frequencies among all people."""
-        return np.array([float(one.values[0]) for one in self.estimates])
+        return np.array([float(one.value[0]) for one in self.estimates])
 
     @property
-    def standard_errors(self) -> Floats:
+    def standard_error(self) -> Floats:
         """The standard errors of the frequencies; the sampling of the held-out people included."""
-        errors = np.array([float(one.standard_errors[0]) for one in self.estimates])
-        held = np.clip(self.values, 0.0, 1.0)
+        errors = np.array([float(one.standard_error[0]) for one in self.estimates])
+        held = np.clip(self.value, 0.0, 1.0)
         return np.sqrt(errors**2 + held * (1 - held) / max(self.held_out, 1))
 
     @property
@@ -326,11 +328,8 @@ class Hitters:
 
     def table(self, *, confidence: float = 0.95) -> Table:
         """Return one row a key, with intervals that hold together."""
-        ends = self.intervals(confidence=confidence, together=True)
-        columns = zip(
-            self.keys, self.values, self.standard_errors, ends.low, ends.high, self.probabilities, strict=True
-        )
-        rows = [[str(key), *(float(number) for number in numbers)] for key, *numbers in columns]
+        lines = self._lines(range(len(self)), confidence)
+        rows = [[*line, float(one)] for line, one in zip(lines, self.probabilities, strict=True)]
         names = ["key", "frequency", "standard error", "low", "high", "probability"]
         return Table(names, rows, self._caption(confidence))
 
@@ -338,11 +337,7 @@ class Hitters:
         """Draw the frequencies with intervals that hold together; needs the extra `plot`."""
         if not self.keys:
             raise InputError("no key was found, so there is nothing to draw; certainty=0 lists the best guesses")
-        ends = self.intervals(confidence=confidence, together=True)
-        middle = np.clip(self.values, ends.low, ends.high)
-        words = title or f"Most frequent keys, {100 * confidence:.6g} % intervals that hold together"
-        names = [str(key) for key in self.keys]
-        return plot_interval(names, middle, ends.low, ends.high, title=words, x_label="frequency")
+        return self._drawn(range(len(self)), confidence, title or "Most frequent keys", "frequency")
 
     def _caption(self, confidence: float) -> str:
         """Say who reported, under which guarantee, what goes unseen, and what one hostile report can do."""
@@ -357,13 +352,6 @@ class Hitters:
         least = format_number(self.detectable, digits=3)
         return f"Hitters({len(self)} keys, {self.people:,} people, keys rarer than about {least} go unseen)"
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        """Return the table for a notebook."""
-        return self.table()._repr_html_()
-
 
 def _confirmed(held_out: Sketch, found: FoundAddresses, place: int) -> Frequencies:
     """Estimate one key from the held-out people, cleared of collisions with all the other keys found.
@@ -373,7 +361,7 @@ def _confirmed(held_out: Sketch, found: FoundAddresses, place: int) -> Frequenci
     others = np.flatnonzero(found.probabilities >= _REAL)[:_MOST_PEELED]
     others = others[others != place]
     cleared = held_out.without_words(found.addresses[others], possible(found.frequencies[others]))
-    length = held_out.spec.kind.size
+    length = held_out.spec.kind.length
     return cleared.estimate([as_bytes(found.addresses[place : place + 1])[0, :length].tobytes()])
 
 

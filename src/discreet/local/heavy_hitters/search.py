@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import Progress, silent
 from discreet.local.heavy_hitters.addresses import Address
 from discreet.local.heavy_hitters.levels import PRIOR, survivors
 from discreet.local.keys import Sketch, Words
@@ -66,7 +67,7 @@ def search(
     address: Address,
     levels: tuple[int, ...],
     sketches: tuple[Sketch, ...],
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = silent,
 ) -> FoundAddresses:
     """Follow the best prefixes from level to level, twice, and return the best whole addresses.
 
@@ -82,25 +83,25 @@ def search(
     The keys found are then taken out of all levels, with frequencies that all levels estimate together, better than any
     one of them could alone. What is left is searched again: keys that collisions or a common root had hidden appear.
     """
-    tell = progress or (lambda _: None)
-    first, people = _walked(address, levels, sketches, lambda part: tell(part / 2))
+    steps = 2 * len(levels)
+    first, people = _walked(address, levels, sketches, lambda done: progress(done, steps))
     known = first.at(_best(np.where(first.belief >= 0, first.holders, -np.inf), _MOST_KNOWN))
     known = known.at(np.flatnonzero(known.belief >= 0))
     if not len(known):
-        tell(1.0)
+        progress(steps, steps)
         return _ranked(first, people)
     frequencies, tables = _together(address, levels, sketches, known.nodes, known.holders / people)
     cleared = [
         tempered(table, address.prefix(known.nodes, length), frequencies)
         for length, table in zip(levels, tables, strict=True)
     ]
-    rest, _ = _walked(address, levels, tuple(cleared), lambda part: tell((1 + part) / 2))
+    rest, _ = _walked(address, levels, tuple(cleared), lambda done: progress(len(levels) + done, steps))
     rest = rest.at(np.flatnonzero(~_among(rest.nodes, known.nodes)))
     return _ranked(_rescored(address, levels, sketches, known, rest, people), people)
 
 
 def _walked(
-    address: Address, levels: tuple[int, ...], sketches: tuple[Sketch, ...], tell: Callable[[float], None]
+    address: Address, levels: tuple[int, ...], sketches: tuple[Sketch, ...], tell: Callable[[int], None]
 ) -> tuple[Paths, int]:
     """Go from the roots to whole addresses once; return the best, and the number of people who were asked."""
     people, length = 0, 0
@@ -114,7 +115,7 @@ def _walked(
         frequencies = (paths.holders + sketch.people * estimates) / max(people, 1)
         paths = _weighed(paths, frequencies, people, sketch)
         paths = paths.at(_best(paths.belief, _KEPT if longer == levels[-1] else followed))
-        tell((place + 1) / len(levels))
+        tell(place + 1)
     return paths.at(np.flatnonzero(address.genuine(paths.nodes))), people
 
 

@@ -12,13 +12,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.laws import Finite
-from discreet.local.frequency import FrequencyOracle, Geometry, ProjectiveGeometry, Randomizer
+from discreet.laws.number import Number
+from discreet.local.frequency import FrequencyOracle, Geometry, ProjectiveGeometry
 from discreet.local.keys.hashing import PublicHash, public_seed
 from discreet.local.keys.keys import Keys
 from discreet.local.protocol import (
@@ -50,15 +50,13 @@ _MOST_PEOPLE = 1 << 62
 class KeyOracle(FrequencyOracle):
     """An oracle of keys that nobody can list: a report is a row and a point of PG(dimension - 1, prime)."""
 
-    keys: str
+    keys: Keys | str  # held as text
     prime: int
     dimension: int
     seed: int
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.labels:
-            raise ParameterError("keys have no labels: they are their own names", parameter="labels")
         kind = self.keys if isinstance(self.keys, Keys) else Keys.from_text(self.keys)
         self._take(keys=kind.to_text(), prime=self.geometry.prime, dimension=self.geometry.dimension)
         public_seed(self.seed)
@@ -87,13 +85,6 @@ class KeyOracle(FrequencyOracle):
         """The number of rows, one of which a client draws without looking at its key."""
 
     @property
-    def size(self) -> int:
-        """Refuse: keys cannot be counted."""
-        raise ParameterError(
-            "keys cannot be counted or listed; ask for those you know, or search for the frequent ones"
-        )
-
-    @property
     def cells(self) -> int:
         """A report is a row and a point."""
         return self.all_rows * self.geometry.points
@@ -112,29 +103,11 @@ class KeyOracle(FrequencyOracle):
         """Return keys as words; refuse what is no key without showing it."""
         return self.kind.encode(values)
 
-    def law(self, item: Any) -> Finite:
-        """Return the exact law of the report of a key, for at most 2^16 outputs."""
-        return super().law(item)
-
-    def mechanism(self) -> Randomizer:
-        """Return the sampler as a mechanism without memory, for audits and tests."""
-        return KeyRandomizer(self)
-
-
-class KeyRandomizer(Randomizer):
-    """A randomizer of keys."""
-
-    def law(self, value: Any) -> Finite:
-        """Return the exact law of the report of one key."""
-        return self.spec.law(value)
-
-    def neighbors(self) -> Iterator[tuple[Any, Any]]:
-        """Yield ordered pairs of a few keys: those of words with one bit each, that stand for keys."""
-        kind = Keys.from_text(getattr(self.spec, "keys", None))
-        words = np.zeros((4, kind.words), dtype=np.uint32)
+    def corners(self) -> tuple[Any, ...]:
+        """Return the keys of four rows of words, as far as these stand for keys."""
+        words = np.zeros((4, self.kind.words), dtype=np.uint32)
         words[:, 0] = [0, 1 << 30, 3 << 29, 7 << 28]
-        few = list(kind.decode(words[kind.legal(words)]))
-        yield from ((first, second) for first in few for second in few if first != second)
+        return tuple(self.kind.decode(words[self.kind.legal(words)]))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -179,7 +152,7 @@ class HashedGeometry(KeyOracle):
 
     @classmethod
     def best(
-        cls, *, epsilon: Any, people: int, keys: Keys | str, seed: int | None = None, largest: int = LARGEST_SKETCH
+        cls, *, epsilon: Number, people: int, keys: Keys | str, seed: int | None = None, largest: int = LARGEST_SKETCH
     ) -> Self:
         """Return the spec for an expected number of people: prime and dimension of least variance, then enough rows.
 
@@ -198,8 +171,7 @@ class HashedGeometry(KeyOracle):
             rows = _rows(space.optimum(expected), space.cells, most)
             if rows:
                 prime, dimension = space.prime, space.dimension
-                kind = cast("str", keys)  # a kind is written as text by the spec itself
-                found.append(cls(epsilon=exact, keys=kind, prime=prime, dimension=dimension, rows=rows, seed=public))
+                found.append(cls(epsilon=exact, keys=keys, prime=prime, dimension=dimension, rows=rows, seed=public))
         if not found:
             words = f"largest is the number of cells of the sketch, at least {_FEWEST_ROWS * _BUCKETS[0]}"
             raise ParameterError(f"{words}, more for a large epsilon", parameter="largest")
@@ -290,7 +262,7 @@ def _spaces(epsilon: Fraction) -> Iterator[ProjectiveGeometry]:
     """Yield the best projective spaces of several sizes, as far as there are any at this epsilon."""
     for size in _BUCKETS:
         with suppress(ParameterError):
-            yield ProjectiveGeometry.best(epsilon=epsilon, values=size)
+            yield ProjectiveGeometry.best(epsilon=epsilon, categories=size)
 
 
 def _rows(optimum: float, points: int, largest: int) -> int:

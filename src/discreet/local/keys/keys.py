@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.local.protocol import is_integer, one_entry_each
+from discreet.local.protocol import is_integer, one_entry_each, whole_within
 
 Words = NDArray[np.uint32]
 _KINDS: dict[str, type[Keys]] = {}
@@ -24,9 +24,9 @@ _MOST_BYTES = 1 << 10
 
 @dataclass(frozen=True)
 class Keys(ABC):
-    """A kind of keys with its public size: bits of a number, bytes of a text."""
+    """A kind of keys with their public length: the bits of a number, the bytes of a text."""
 
-    size: int
+    length: int
     name: ClassVar[str]
     most: ClassVar[int]
 
@@ -36,10 +36,8 @@ class Keys(ABC):
             _KINDS.setdefault(cls.name, cls)
 
     def __post_init__(self) -> None:
-        size = self.size
-        if not is_integer(size) or not 1 <= size <= self.most:
-            raise ParameterError(f"the size of {self.name} keys is an int from 1 to {self.most}", parameter="size")
-        object.__setattr__(self, "size", int(size))
+        length = whole_within(self.length, 1, self.most, name="length")
+        object.__setattr__(self, "length", length)
 
     @property
     @abstractmethod
@@ -94,24 +92,25 @@ class Keys(ABC):
 
     def to_text(self) -> str:
         """Return the kind for a spec, such as 'integer:64'."""
-        return f"{self.name}:{self.size}"
+        return f"{self.name}:{self.length}"
 
     @staticmethod
     def from_text(text: object) -> Keys:
         """Read a kind.
 
         >>> Keys.from_text("integer:64")
-        IntegerKeys(size=64)
+        IntegerKeys(length=64)
         """
-        name, _, size = text.partition(":") if isinstance(text, str) else ("", "", "")
-        if name not in _KINDS or not (size.isascii() and size.isdigit() and len(size) <= 4 and str(int(size)) == size):
-            known = ", ".join(f"'{kind}:SIZE'" for kind in sorted(_KINDS))
-            raise ParameterError(f"keys are one of {known}", parameter="keys")
-        return _KINDS[name](int(size))
+        name, _, length = text.partition(":") if isinstance(text, str) else ("", "", "")
+        digits = length.isascii() and length.isdigit() and len(length) <= 4
+        if name not in _KINDS or not (digits and str(int(length)) == length):
+            known = ", ".join(f"'{kind}:LENGTH'" for kind in sorted(_KINDS))
+            raise ParameterError(f"keys must be one of {known}", parameter="keys")
+        return _KINDS[name](int(length))
 
 
 class IntegerKeys(Keys):
-    """Numbers of at most `size` bits, from 1 to 256: arrays of integers up to 64 bits, lists of ints beyond.
+    """Numbers of at most `length` bits, from 1 to 256: arrays of integers up to 64 bits, lists of ints beyond.
 
     Accuracy. `decode` undoes `encode`, and different keys have different words.
         Proof: the words are the number times a power of two, written in base 2^32.
@@ -127,7 +126,7 @@ class IntegerKeys(Keys):
     @property
     def bits(self) -> int:
         """The number of bits."""
-        return self.size
+        return self.length
 
     def _raw(self, values: Any) -> NDArray[np.uint8] | None:
         numbers = _listed(values)
@@ -136,23 +135,23 @@ class IntegerKeys(Keys):
                 return None
         elif numbers is None or not all(map(is_integer, numbers)):
             return None
-        if not _within(numbers, self.size):
+        if not _within(numbers, self.length):
             return None
-        width, shift = 4 * self.words, 32 * self.words - self.size
-        if self.size > 64:
+        width, shift = 4 * self.words, 32 * self.words - self.length
+        if self.length > 64:
             joined = b"".join((int(number) << shift).to_bytes(width, "big") for number in numbers)
             return np.frombuffer(joined, dtype=np.uint8).reshape(-1, width)
         wide = np.asarray(numbers, dtype=np.uint64) << np.uint64(shift)
         return wide.astype(">u8").view(np.uint8).reshape(-1, width)
 
     def _values(self, raw: NDArray[np.uint8]) -> Any:
-        shift = 8 * raw.shape[1] - self.size
-        if self.size > 64:
+        shift = 8 * raw.shape[1] - self.length
+        if self.length > 64:
             return [int.from_bytes(row.tobytes(), "big") >> shift for row in raw]
         return raw.view(">u8").ravel().astype(np.uint64) >> np.uint64(shift)
 
     def _refusal(self) -> str:
-        return f"a key is an int from 0 to 2^{self.size} - 1"
+        return f"a key is an int from 0 to 2^{self.length} - 1"
 
 
 class _ByteKeys(Keys):
@@ -163,7 +162,7 @@ class _ByteKeys(Keys):
     @property
     def bits(self) -> int:
         """Eight for each byte."""
-        return 8 * self.size
+        return 8 * self.length
 
     def _padded(self, rows: list[bytes]) -> NDArray[np.uint8]:
         """Return rows padded with zeros to whole pairs of words."""
@@ -172,7 +171,7 @@ class _ByteKeys(Keys):
 
 
 class TextKeys(_ByteKeys):
-    """Texts of at most `size` bytes in UTF-8, the empty one included; no NUL, no lone surrogates, no normalization.
+    """Texts of at most `length` bytes in UTF-8, the empty one included; no NUL, no lone surrogates, no normalization.
 
     Arrays of bytes are read as UTF-8. Arrays of numpy's own fixed-width texts and bytes have lost a NUL at the end
     before they come here; in lists it is refused.
@@ -197,24 +196,26 @@ class TextKeys(_ByteKeys):
             rows = [str.encode(text, "utf-8") for text in texts]
         except UnicodeEncodeError:
             return None
-        if any(b"\0" in row or len(row) > self.size for row in rows):
+        if any(b"\0" in row or len(row) > self.length for row in rows):
             return None
         return self._padded(rows)
 
     def legal(self, words: Words) -> NDArray[np.bool_]:
         """Say which rows of words stand for a text: valid UTF-8, then zeros only."""
         rows = [row.tobytes().rstrip(b"\0") for row in self._bytes(words)]
-        return np.array([b"\0" not in row and len(row) <= self.size and _utf8([row]) is not None for row in rows], bool)
+        return np.array(
+            [b"\0" not in row and len(row) <= self.length and _utf8([row]) is not None for row in rows], bool
+        )
 
     def _values(self, raw: NDArray[np.uint8]) -> Any:
         return [row.tobytes().rstrip(b"\0").decode("utf-8") for row in raw]
 
     def _refusal(self) -> str:
-        return f"a key is a text of at most {self.size} bytes in UTF-8, without NUL or lone surrogates"
+        return f"a key is a text of at most {self.length} bytes in UTF-8, without NUL or lone surrogates"
 
 
 class BytesKeys(_ByteKeys):
-    """Rows of exactly `size` bytes, of any value: identifiers, digests.
+    """Rows of exactly `length` bytes, of any value: identifiers, digests.
 
     >>> BytesKeys(3).decode(BytesKeys(3).encode([b"abc", bytes(3)]))[0]
     b'abc'
@@ -226,15 +227,15 @@ class BytesKeys(_ByteKeys):
         rows = _listed(values)
         if isinstance(rows, np.ndarray) or rows is None:  # numpy cuts trailing zeros off its byte strings
             return None
-        if not all(isinstance(row, bytes) and len(row) == self.size for row in rows):
+        if not all(isinstance(row, bytes) and len(row) == self.length for row in rows):
             return None
         return self._padded(rows)
 
     def _values(self, raw: NDArray[np.uint8]) -> Any:
-        return [row[: self.size].tobytes() for row in raw]
+        return [row[: self.length].tobytes() for row in raw]
 
     def _refusal(self) -> str:
-        return f"a key is a bytes object of exactly {self.size} bytes, given in a list"
+        return f"a key is a bytes object of exactly {self.length} bytes, given in a list"
 
 
 def _listed(values: Any) -> Any:
@@ -248,12 +249,12 @@ def _listed(values: Any) -> Any:
     return array.tolist() if array.dtype.kind == "O" else array
 
 
-def _within(numbers: Any, size: int) -> bool:
+def _within(numbers: Any, bits: int) -> bool:
     """Say whether all integers of a list or an array have at most so many bits and no sign."""
     if not len(numbers):
         return True
     least, most = (numbers.min(), numbers.max()) if isinstance(numbers, np.ndarray) else (min(numbers), max(numbers))
-    return int(least) >= 0 and int(most) >> size == 0
+    return int(least) >= 0 and int(most) >> bits == 0
 
 
 def _utf8(rows: list[bytes]) -> list[str] | None:

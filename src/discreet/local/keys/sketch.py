@@ -48,7 +48,7 @@ class Sketch:
     >>> sketch = spec.sketch(spec.aggregator().add(spec.client().report_many([5] * 40_000)))
     >>> sketch
     Sketch(hashed-geometry, keys integer:64, 40,000 people)
-    >>> bool(abs(sketch.estimate([5]).values[0] - 1) < 0.1)
+    >>> bool(abs(sketch.estimate([5]).value[0] - 1) < 0.1)
     True
     """
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
-from discreet.laws.number import exact_rational
+from discreet.laws.number import Number, exact_rational
 from discreet.local.means.piecewise import Piecewise
 from discreet.local.means.scalar_mean import Branch, ScalarMean
 from discreet.local.protocol import COIN_TOTAL
@@ -42,7 +42,7 @@ class DuchiBit(ScalarMean):
     Figure. local-means.svg
     Reference. Duchi, Jordan, Wainwright 2018.
 
-    >>> spec = DuchiBit(epsilon=Fraction(1), lower=Fraction(-1), upper=Fraction(1))
+    >>> spec = DuchiBit(epsilon=1, bounds=(-1, 1))
     >>> spec.report_bits, round(spec.variance(1), 4)
     (1, 4.6827)
     >>> reports = spec.client().report_many([0.25] * 1000)
@@ -56,7 +56,7 @@ class DuchiBit(ScalarMean):
     @cached_property
     def branches(self) -> tuple[Branch, ...]:
         """Warner's coin."""
-        return (Branch(Fraction(1), Piecewise(self.epsilon, 1, 1), 0),)
+        return (Branch(Fraction(1), Piecewise(self.exact_epsilon, 1, 1), 0),)
 
     def derived(self) -> dict[str, Any]:
         """Return the coin."""
@@ -82,43 +82,42 @@ class HybridMean(ScalarMean):
     Figure. local-means.svg
     Reference. Wang et al. 2019; Zhao et al. 2020.
 
-    >>> spec = HybridMean(epsilon=Fraction(2), lower=Fraction(-1), upper=Fraction(1))
+    >>> spec = HybridMean(epsilon=2, bounds=(-1, 1))
     >>> spec.steps, spec.window, spec.weight, round(spec.variance(1), 3)
     (48, 28, Fraction(45, 64), 0.983)
     """
 
     protocol: ClassVar[str] = "hybrid-mean"
-    _public: ClassVar[tuple[str, ...]] = ("lower", "upper", "weight")
     steps: int = 0
     window: int = 0
-    weight: Fraction = Fraction(0)
+    weight: Number = 0  # held as a Fraction
 
     def __post_init__(self) -> None:
         super().__post_init__()
         weight = exact_rational(self.weight, name="weight")
         if not self.window and not weight:
-            choice = choose_hybrid(self.epsilon, self._grid())
+            choice = choose_hybrid(self.exact_epsilon, self._grid())
             self._take(steps=choice.steps, window=choice.window)
             weight = choice.weight
         if not 0 < weight <= 1 or (weight * COIN_TOTAL).denominator != 1:
             raise ParameterError("weight is a probability above 0, a multiple of 2^-64", parameter="weight")
-        law = Piecewise(self.epsilon, self.steps, self.window)
+        law = Piecewise(self.exact_epsilon, self.steps, self.window)
         self._take(weight=weight, steps=law.steps, window=law.window)
 
     def _grid(self) -> int | None:
         """Return the grid if it was given."""
         if not self.steps and not isinstance(self.steps, bool):
             return None
-        return Piecewise(self.epsilon, self.steps, 1).steps
+        return Piecewise(self.exact_epsilon, self.steps, 1).steps
 
     @cached_property
     def branches(self) -> tuple[Branch, ...]:
         """The piecewise law and, unless it has all the weight, the bit."""
-        law = Piecewise(self.epsilon, self.steps, self.window)
-        first = Branch(self.weight, law, 0)
-        if self.weight == 1:
+        law, weight = Piecewise(self.exact_epsilon, self.steps, self.window), Fraction(self.weight)
+        first = Branch(weight, law, 0)
+        if weight == 1:
             return (first,)
-        return (first, Branch(1 - self.weight, Piecewise(self.epsilon, 1, 1), law.outputs))
+        return (first, Branch(1 - weight, Piecewise(self.exact_epsilon, 1, 1), law.outputs))
 
     def derived(self) -> dict[str, Any]:
         """Return the coins."""

@@ -16,20 +16,21 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.number import Number, exact_rational, rational_or_none, round_down, round_up
-from discreet.local.protocol import COIN_TOTAL, Integers, array_or_none, coin, toss, whole_within
+from discreet.local.protocol import Integers, Preference, array_or_none, toss, whole_within
 from discreet.randomness import uniform_below_array, words
 from discreet.randomness.rigor import uniform_is_below
 
 _MOST_STEPS = 1 << 12
 Values = NDArray[Any]
+Range = tuple[Fraction, Fraction]
 _EXACT_INTEGERS = 1 << 53
 _ROUNDING = 2.0**-50
 _LONGEST_BITS = 1200
-_REFUSED = "a value is a finite number between lower and upper, both public; nothing was reported"
+_REFUSED = "a value must be a finite number within the public bounds; nothing was reported"
 
 
 @dataclass(frozen=True)
-class Piecewise:
+class Piecewise(Preference):
     """Position i of a grid of m steps prefers the w outputs i, ..., i + w - 1 of N = m + w.
 
     A report lies in the window with probability p = coin / 2^64 and outside otherwise, uniformly in each. One step and
@@ -72,25 +73,15 @@ class Piecewise:
         """The most outputs that one position prefers and another does not."""
         return min(self.window, self.steps)
 
-    @cached_property
-    def coin(self) -> int:
-        """The probability of the window, times 2^64."""
-        return coin(self.epsilon, self.window, self.steps)
+    @property
+    def sides(self) -> tuple[int, int]:
+        """The outputs in the window and outside."""
+        return self.window, self.steps
 
     @property
-    def preference(self) -> Fraction:
-        """The probability p of the window, exactly."""
-        return Fraction(self.coin, COIN_TOTAL)
-
-    @property
-    def likely(self) -> Fraction:
-        """The probability of one particular output in the window."""
-        return self.preference / self.window
-
-    @property
-    def unlikely(self) -> Fraction:
-        """The probability of one particular output outside."""
-        return (1 - self.preference) / self.steps
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon, exactly."""
+        return self.epsilon
 
     @cached_property
     def slope(self) -> Fraction:
@@ -139,50 +130,54 @@ def _squares(count: int) -> int:
     return (count - 1) * count * (2 * count - 1) // 6
 
 
-def public_bound(value: object, *, name: str) -> Fraction:
-    """Return one end of the public range, exactly."""
-    if value is None:
+def checked_bounds(bounds: object) -> Range:
+    """Return the two ends of the public range, exactly; raise on a range that is empty, or that floats cannot hold."""
+    if bounds is None:
         raise MissingParameter(
-            f"{name}= is an end of the public range of values and is never taken from data", parameter=name
+            "bounds=(low, high) is the public range; it is never taken from data", parameter="bounds"
         )
-    if isinstance(value, np.timedelta64):  # an integer for numpy, but in which unit?
-        raise ParameterError(f"{name} is a number, not a span of time", parameter=name)
-    exact = exact_rational(value, name=name)
+    if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+        raise ParameterError("bounds must be two numbers (low, high)", parameter="bounds")
+    low, high = (_exact_end(end) for end in bounds)
+    if not low < high:
+        raise ParameterError("bounds must be (low, high) with low < high", parameter="bounds")
+    if not Fraction(1, 2**900) < high - low < 2**900 or max(abs(low), abs(high)) > 2**900:
+        raise ParameterError("bounds must be within what floats hold: use another unit", parameter="bounds")
+    return low, high
+
+
+def _exact_end(end: object) -> Fraction:
+    """Return one end of the range exactly."""
+    if end is None or isinstance(end, np.timedelta64):  # an integer for numpy, but in which unit?
+        raise ParameterError("bounds must be two numbers, not None and not spans of time", parameter="bounds")
+    exact = exact_rational(end, name="bounds")
     if max(exact.numerator.bit_length(), exact.denominator.bit_length()) > _LONGEST_BITS:
-        raise ParameterError(f"{name} is a fraction of at most {_LONGEST_BITS} bits", parameter=name)
+        raise ParameterError(f"bounds must be fractions of at most {_LONGEST_BITS} bits", parameter="bounds")
     return exact
 
 
-def check_range(lower: Fraction, upper: Fraction) -> None:
-    """Refuse a range that is empty, or that floats cannot hold."""
-    if not lower < upper:
-        raise ParameterError("lower must be less than upper", parameter="upper")
-    if not Fraction(1, 2**900) < upper - lower < 2**900 or max(abs(lower), abs(upper)) > 2**900:
-        raise ParameterError("these bounds are beyond what floats hold: use another unit", parameter="upper")
-
-
-def checked_values(values: Any, lower: Fraction, upper: Fraction) -> Values:
+def checked_values(values: Any, bounds: Range) -> Values:
     """Return values as floats, or as Fractions where floats do not hold them; refuse all else in the same words.
 
-    >>> checked_values([1, 0.5, Fraction(1, 3)], Fraction(0), Fraction(1)).dtype
+    >>> checked_values([1, 0.5, Fraction(1, 3)], (Fraction(0), Fraction(1))).dtype
     dtype('O')
     """
-    found = _values(values, lower, upper)
+    found = _values(values, bounds)
     if found is None:  # raised here, outside any handler: nothing that could carry the value is chained
         raise InputError(_REFUSED)
     return found
 
 
-def _values(values: Any, lower: Fraction, upper: Fraction) -> Values | None:
+def _values(values: Any, bounds: Range) -> Values | None:
     """Return the values, or None if any of them is none."""
     if isinstance(values, list | tuple):
-        return _one_by_one(list(values), lower, upper)
+        return _one_by_one(list(values), bounds)
     array = array_or_none(values)
     if array is None or isinstance(values, np.ma.MaskedArray) or array.ndim != 1 or array.dtype.kind not in "fiuO":
         return None
     if _are_floats(array):
-        return _floats(array.astype(np.float64), lower, upper)
-    return _one_by_one(array.tolist(), lower, upper) if array.dtype.kind != "f" else None
+        return _floats(array.astype(np.float64), bounds)
+    return _one_by_one(array.tolist(), bounds) if array.dtype.kind != "f" else None
 
 
 def _are_floats(array: Values) -> bool:
@@ -192,50 +187,52 @@ def _are_floats(array: Values) -> bool:
     return array.dtype.kind in "iu" and int(array.min()) >= -_EXACT_INTEGERS and int(array.max()) <= _EXACT_INTEGERS
 
 
-def _floats(array: Values, lower: Fraction, upper: Fraction) -> Values | None:
+def _floats(array: Values, bounds: Range) -> Values | None:
     """Check floats against the least and the greatest float of the range: exact, and false for NaN."""
-    within = (array >= round_up(lower)) & (array <= round_down(upper))
+    within = (array >= round_up(bounds[0])) & (array <= round_down(bounds[1]))
     return array if bool(within.all()) else None
 
 
-def _one_by_one(values: list[Any], lower: Fraction, upper: Fraction) -> Values | None:
+def _one_by_one(values: list[Any], bounds: Range) -> Values | None:
     """Read Python numbers: floats stay floats, anything a float does not hold becomes a Fraction."""
     if all(type(value) is float for value in values):
-        return _floats(np.array(values, dtype=np.float64), lower, upper)
+        return _floats(np.array(values, dtype=np.float64), bounds)
     found = np.empty(len(values), dtype=object)
+    low, high = bounds
     for position, value in enumerate(values):
         exact = None if isinstance(value, np.timedelta64) else rational_or_none(value)
-        if exact is None or not lower <= exact <= upper:
+        if exact is None or not low <= exact <= high:
             return None
         found[position] = exact
     return found
 
 
-def grid_positions(values: Values, lower: Fraction, upper: Fraction, steps: int) -> Integers:
+def grid_positions(values: Values, bounds: Range, steps: int) -> Integers:
     """Round values to one of the two nearest points of a grid of `steps` steps, so that the mean stays exactly.
 
-    A value at t = steps (value - lower) / (upper - lower) becomes floor(t) + 1 with probability t - floor(t), else
+    A value at t = steps (value - low) / (high - low) becomes floor(t) + 1 with probability t - floor(t), else
     floor(t): that is floor(t + U) for a uniform U. Floats settle it where t + U is further from an integer than a
     proven bound on their rounding; the few others are decided exactly, with as many more bits of U as that takes.
 
     Accuracy. The position has mean t exactly, as a rational number of the given float.
         Proof: floor(t + U) exceeds floor(t) if and only if U >= 1 - (t - floor(t)). In floats, with B the larger of
-        the bounds in absolute value: the lower bound, the difference, the scale, the product, U and the sum are each
+        the bounds in absolute value: the bound low, the difference, the scale, the product, U and the sum are each
         rounded once, by at most 2^-53 relative, so that the sum is wrong by less than 2^-50 (steps + scale B + 1).
     """
+    low, high = bounds
     draws = words(values.size)
     positions = np.empty(values.size, dtype=np.int64)
     unsettled = np.arange(values.size)
     if values.dtype != object:
-        low, scale = float(lower), float(steps / (upper - lower))
-        doubt = _ROUNDING * (steps + scale * max(abs(low), abs(float(upper))) + 1.0)
-        sums = (values - low) * scale + (draws >> np.uint64(11)).astype(np.float64) * 2.0**-53
+        start, scale = float(low), float(steps / (high - low))
+        doubt = _ROUNDING * (steps + scale * max(abs(start), abs(float(high))) + 1.0)
+        sums = (values - start) * scale + (draws >> np.uint64(11)).astype(np.float64) * 2.0**-53
         whole = np.floor(sums)
         clear = (sums - whole > doubt) & (whole + 1.0 - sums > doubt)
         positions[clear] = whole[clear].astype(np.int64)
         unsettled = np.flatnonzero(~clear)
     for index in unsettled.tolist():
-        exact = steps * (Fraction(values[index]) - lower) / (upper - lower)
+        exact = steps * (Fraction(values[index]) - low) / (high - low)
         positions[index] = _floor_of_sum(exact, int(draws[index]))
     return positions
 

@@ -1,6 +1,6 @@
 """Means of bounded numbers: what the one-bit and the hybrid protocol share, from the law of a report to the estimate.
 
-The sampler is a mechanism as well, for audits and laws. The estimated mean has a standard error and intervals that say
+The estimated mean has a standard error and intervals that say
 what they are for.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import re
 from abc import abstractmethod
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -19,27 +18,24 @@ import numpy as np
 
 from discreet.display import paragraph
 from discreet.errors import InputError, ParameterError
-from discreet.laws import Finite, FinitePair, Law
+from discreet.laws import Finite, FinitePair
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.laws.number import Number, round_down, round_up
-from discreet.local.estimates import two_sided_normal
-from discreet.local.means.piecewise import Piecewise, Values, check_range, checked_values, grid_positions, public_bound
+from discreet.local.estimates import FromReports, two_sided_normal
+from discreet.local.means.piecewise import Piecewise, Range, Values, checked_bounds, checked_values, grid_positions
 from discreet.local.protocol import (
     COIN_TOTAL,
-    Aggregator,
-    Client,
     Integers,
     Spec,
     checked_histogram,
     number_of_people,
     toss,
 )
-from discreet.mechanisms import Mechanism
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target
 from discreet.privacy.numbers import plain
 
 if TYPE_CHECKING:
-    from discreet.local.means.unit_vectors import UnitVectors
+    pass
 
 
 _WRITTEN = re.compile(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?")  # no exponents: they stand for numbers of any length
@@ -78,26 +74,27 @@ class ScalarMean(Spec):
         rational.
     """
 
-    lower: Fraction
-    upper: Fraction
-    _public: ClassVar[tuple[str, ...]] = ("lower", "upper")
+    bounds: tuple[Number, Number]  # held as Fractions
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name in ("lower", "upper"):
-            self._take(**{name: public_bound(getattr(self, name), name=name)})
-        check_range(self.lower, self.upper)
+        self._take(bounds=checked_bounds(self.bounds))
 
     @classmethod
     def _read(cls, values: dict[str, Any]) -> Self:
         """Read fractions from their texts."""
-        read = dict(values)
-        for name in cls._public:
-            text = read.get(name)
-            if not isinstance(text, str) or _WRITTEN.fullmatch(text) is None:
-                raise ParameterError(f"the {name} of a spec is written as 'a/b' or 'a'", parameter=name)
-            read[name] = Fraction(text)
+        read, ends = dict(values), values.get("bounds")
+        if not isinstance(ends, list):
+            raise ParameterError("the bounds of a spec must be a list of two numbers", parameter="bounds")
+        read["bounds"] = [_fraction(end, "bounds") for end in ends]
+        if "weight" in read:
+            read["weight"] = _fraction(read["weight"], "weight")
         return super()._read(read)
+
+    @cached_property
+    def exact_bounds(self) -> Range:
+        """The bounds, exactly."""
+        return checked_bounds(self.bounds)
 
     @cached_property
     @abstractmethod
@@ -107,7 +104,7 @@ class ScalarMean(Spec):
     @property
     def width(self) -> Fraction:
         """The width of the public range."""
-        return self.upper - self.lower
+        return self.exact_bounds[1] - self.exact_bounds[0]
 
     @property
     def cells(self) -> int:
@@ -116,7 +113,7 @@ class ScalarMean(Spec):
 
     def items(self, values: Any) -> Values:
         """Return private values that lie in the range; refuse everything else without showing it."""
-        return checked_values(values, self.lower, self.upper)
+        return checked_values(values, self.exact_bounds)
 
     def randomize(self, values: Values) -> Integers:
         """Draw a report for each value, exactly; the values were checked."""
@@ -131,7 +128,7 @@ class ScalarMean(Spec):
 
     def _randomize(self, values: Values, branch: Branch) -> Integers:
         """Draw reports by one branch."""
-        positions = grid_positions(values, self.lower, self.upper, branch.law.steps)
+        positions = grid_positions(values, self.exact_bounds, branch.law.steps)
         return branch.start + branch.law.randomize(positions)
 
     def law(self, value: Number) -> Finite:
@@ -147,7 +144,7 @@ class ScalarMean(Spec):
 
     def relative(self, value: Number) -> Fraction:
         """Return where a value stands in the range, from 0 to 1, exactly."""
-        return (Fraction(self.items([value])[0]) - self.lower) / self.width
+        return (Fraction(self.items([value])[0]) - self.exact_bounds[0]) / self.width
 
     @cached_property
     def decoded(self) -> tuple[Fraction, ...]:
@@ -211,7 +208,8 @@ class ScalarMean(Spec):
 
     def corners(self) -> tuple[Fraction, ...]:
         """Return the ends of the range and a value between them, where audits start."""
-        return self.lower, self.upper, self.lower + self.width / 3
+        low, high = self.exact_bounds
+        return low, high, low + self.width / 3
 
     @property
     def poisoning_gain(self) -> float:
@@ -225,17 +223,12 @@ class ScalarMean(Spec):
             raise InputError("there are no reports to estimate from")
         return LocalMean.from_histogram(self, histogram, people)
 
-    def client(self) -> Client:
-        """Return one person's client."""
-        return Client(self)
 
-    def aggregator(self) -> Aggregator:
-        """Return an empty aggregator; its `estimate` is a `LocalMean`."""
-        return Aggregator(self)
-
-    def mechanism(self) -> MeanRandomizer:
-        """Return the sampler as a mechanism without memory, for audits and tests."""
-        return MeanRandomizer(self)
+def _fraction(text: object, name: str) -> Fraction:
+    """Read a fraction of a spec."""
+    if not isinstance(text, str) or _WRITTEN.fullmatch(text) is None:
+        raise ParameterError(f"the {name} of a spec must be written as 'a/b' or 'a'", parameter=name)
+    return Fraction(text)
 
 
 def exact_loss(first: list[Fraction], second: list[Fraction], guarantee: PureDP) -> PrivacyLoss:
@@ -245,52 +238,8 @@ def exact_loss(first: list[Fraction], second: list[Fraction], guarantee: PureDP)
     return PrivacyLoss.from_pairs([pair], relation=Relation.CHANGE_ONE, guarantee=guarantee)
 
 
-class MeanRandomizer(Mechanism):
-    """The randomized map from a value to a report, without the memory of a client: made for tests and audits.
-
-    Privacy. Each call is epsilon-private for a change of the value, whoever collects.
-        Proof: it draws by the same code as a client; see `ScalarMean` and `UnitVectors`.
-
-    >>> from fractions import Fraction
-    >>> from discreet.local.means.one_bit_and_hybrid import DuchiBit
-    >>> DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(10)).mechanism()(3.5) in (0, 1)
-    True
-    """
-
-    relation = Relation.CHANGE_ONE
-
-    def __init__(self, spec: ScalarMean | UnitVectors) -> None:
-        self.spec = spec
-
-    @property
-    def guarantee(self) -> PureDP:
-        """The guarantee of the spec."""
-        return self.spec.guarantee
-
-    @property
-    def loss(self) -> PrivacyLoss:
-        """The price of one report."""
-        return self.spec.loss
-
-    def __call__(self, value: Any) -> int:
-        """Report one value."""
-        return int(self.spec.randomize(self.spec.items([value]))[0])
-
-    def law(self, value: Any) -> Law[Any]:
-        """Return the exact law of the report of one value."""
-        return self.spec.law(value)
-
-    def neighbors(self) -> Iterator[tuple[Any, Any]]:
-        """Yield ordered pairs of a few values, the two ends among them."""
-        few = self.spec.corners()
-        yield from ((few[i], few[j]) for i in range(len(few)) for j in range(len(few)) if i != j)
-
-    def __repr__(self) -> str:
-        return f"MeanRandomizer({self.spec.protocol}, epsilon={float(self.spec.epsilon):.6g})"
-
-
 @dataclass(frozen=True, eq=False)
-class LocalMean:
+class LocalMean(FromReports):
     """The estimated mean of the values of `people`: unbiased, with its standard error.
 
     The standard error comes from the spread of the decoded reports: it counts the noise and the spread of the values,
@@ -310,7 +259,7 @@ class LocalMean:
     Reference. Hoeffding 1956; Clopper, Pearson 1934; Bernstein 1946.
 
     >>> from discreet.local.means.one_bit_and_hybrid import DuchiBit
-    >>> spec = DuchiBit(epsilon=Fraction(1), lower=Fraction(0), upper=Fraction(10))
+    >>> spec = DuchiBit(epsilon=1, bounds=(0, 10))
     >>> print(spec.aggregator().add([1] * 600 + [0] * 400).estimate())
     7.16 [6.49, 7.83] (95 %, table)
     """
@@ -319,6 +268,7 @@ class LocalMean:
     people: int
     value: float
     standard_error: float
+    confidence: ClassVar[float] = 0.95  # of low and high
     ones: int | None = field(default=None, repr=False)
 
     @classmethod
@@ -331,12 +281,12 @@ class LocalMean:
         return cls(
             spec=spec,
             people=people,
-            value=float(spec.lower + spec.width * mean),
+            value=float(spec.exact_bounds[0] + spec.width * mean),
             standard_error=float(spec.width) * math.sqrt(max(spread, spec.least) / people),
             ones=int(tallies[1]) if spec.cells == 2 else None,
         )
 
-    def estimate(self, confidence: float = 0.95, *, target: Target = Target.TABLE) -> Estimate:
+    def estimate(self, confidence: float = confidence, *, target: Target = Target.TABLE) -> Estimate:
         """Return the mean with an interval for the people who reported, or for the population they come from.
 
         The interval contains the value, be that outside the public range. Cutting its ends to the range loses no
@@ -346,7 +296,7 @@ class LocalMean:
         if not 0.0 < level < 1.0:
             raise ParameterError("confidence must lie strictly between 0 and 1, such as 0.95", parameter="confidence")
         low, high, method = self._ends((1.0 - level) * (1.0 - _SLACK), target)
-        rounding = _ROUNDINGS * math.ulp(max(map(abs, (low, high, float(self.spec.lower), float(self.spec.upper)))))
+        rounding = _ROUNDINGS * math.ulp(max(map(abs, (low, high, *map(float, self.spec.exact_bounds)))))
         return Estimate(
             value=self.value,
             low=min(low - rounding, self.value),
@@ -357,6 +307,16 @@ class LocalMean:
             method=method,
             cost=self.spec.loss,
         )
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval at 95 % for the people who reported; `estimate` has others."""
+        return self.estimate().low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval at 95 % for the people who reported."""
+        return self.estimate().high
 
     def __float__(self) -> float:
         return self.value
@@ -384,7 +344,7 @@ class LocalMean:
         high = max(float(chance_at_most(ones, self.people, rest / 2)), (ones + 1) / self.people)
         law = self.spec.branches[0].law
         ends = ((chance - float(law.unlikely)) / float(law.slope) for chance in (low, high))
-        first, second = (float(self.spec.lower) + float(self.spec.width) * relative for relative in ends)
+        first, second = (float(self.spec.exact_bounds[0]) + float(self.spec.width) * relative for relative in ends)
         return first, second
 
     def _bernstein(self, rest: float, target: Target) -> float:

@@ -12,15 +12,13 @@ import numpy as np
 from discreet.errors import InputError, ParameterError
 from discreet.laws import Finite
 from discreet.local.means.directions import Codebook, choose_cap, least_error, top_mean
-from discreet.local.means.scalar_mean import MeanRandomizer, exact_loss
+from discreet.local.means.scalar_mean import exact_loss
 from discreet.local.protocol import (
-    COIN_TOTAL,
-    Client,
     Floats,
     Integers,
+    Preference,
     Spec,
     array_or_none,
-    coin,
     number_of_people,
     toss,
     whole_within,
@@ -42,7 +40,7 @@ _REFUSED = (
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class UnitVectors(Spec):
+class UnitVectors(Spec, Preference):
     """Report one of the `codewords` directions of a codebook drawn afresh: with probability p one of the `cap` nearest.
 
     A report is (number of the codebook) * codewords + (place in it). A vector shorter than 1 is first replaced by its
@@ -76,7 +74,7 @@ class UnitVectors(Spec):
     (512, 41, 3.84, 3.81)
     >>> reports = spec.client().report_many(np.tile([0.6, 0.8, 0, 0, 0, 0, 0, 0], (500, 1)))
     >>> mean = spec.aggregator().add(reports).estimate()
-    >>> bool(np.linalg.norm(mean.values - [0.6, 0.8, 0, 0, 0, 0, 0, 0]) < 0.5)
+    >>> bool(np.linalg.norm(mean.value - [0.6, 0.8, 0, 0, 0, 0, 0, 0]) < 0.5)
     True
     """
 
@@ -97,7 +95,7 @@ class UnitVectors(Spec):
             raise ParameterError("a cap is given together with its number of codewords", parameter="cap")
         self._whole("cap", 0, self.codewords // 2)
         if not self.cap:
-            choice = choose_cap(self.epsilon, self.dimension, self.codewords or None)
+            choice = choose_cap(self.exact_epsilon, self.dimension, self.codewords or None)
             self._take(codewords=choice.codewords, cap=choice.cap)
 
     def _whole(self, name: str, least: int, most: int) -> None:
@@ -112,25 +110,10 @@ class UnitVectors(Spec):
         """All codewords of all codebooks."""
         return self.codebooks * self.codewords
 
-    @cached_property
-    def coin(self) -> int:
-        """The probability of the cap, times 2^64."""
-        return coin(self.epsilon, self.cap, self.codewords - self.cap)
-
     @property
-    def preference(self) -> Fraction:
-        """The probability p of the cap, exactly."""
-        return Fraction(self.coin, COIN_TOTAL)
-
-    @property
-    def likely(self) -> Fraction:
-        """The probability of one particular codeword in the cap, given the codebook."""
-        return self.preference / self.cap
-
-    @property
-    def unlikely(self) -> Fraction:
-        """The probability of one particular codeword outside, given the codebook."""
-        return (1 - self.preference) / (self.codewords - self.cap)
+    def sides(self) -> tuple[int, int]:
+        """The codewords of the cap and the others, given the codebook."""
+        return self.cap, self.codewords - self.cap
 
     @cached_property
     def shift(self) -> float:
@@ -146,7 +129,7 @@ class UnitVectors(Spec):
     @property
     def least_error(self) -> float:
         """The same for PrivUnit with its best cap and all directions of the sphere."""
-        return least_error(self.epsilon, self.dimension)
+        return least_error(self.exact_epsilon, self.dimension)
 
     def variance(self, people: int) -> float:
         """Return a bound on the expected squared distance of the estimated mean from the mean: 1 / (n m^2)."""
@@ -215,6 +198,10 @@ class UnitVectors(Spec):
                     masses[book * self.codewords + place] += weight * (self.likely - self.unlikely) / self.codebooks
         return Finite(range(self.cells), masses)
 
+    def several(self, value: Any) -> bool:
+        """Say whether these are vectors of several people."""
+        return np.ndim(value) > 1
+
     def corners(self) -> tuple[tuple[float, ...], ...]:
         """Return a vector, its opposite and a short one, where audits start."""
         rest = (0.0,) * (self.dimension - 1)
@@ -224,19 +211,11 @@ class UnitVectors(Spec):
         """Return the coin and the number of reports."""
         return {"cells": self.cells, "coin": self.coin}
 
-    def client(self) -> Client:
-        """Return one person's client."""
-        return Client(self)
-
     def aggregator(self) -> VectorAggregator:  # type: ignore[override]  # sums instead of a histogram
         """Return an empty aggregator."""
         from discreet.local.means.vector_aggregator import VectorAggregator
 
         return VectorAggregator(self)
-
-    def mechanism(self) -> MeanRandomizer:
-        """Return the sampler as a mechanism without memory, for audits and tests."""
-        return MeanRandomizer(self)
 
 
 def _vectors(values: Any, dimension: int) -> Floats | None:

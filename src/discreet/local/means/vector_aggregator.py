@@ -6,6 +6,7 @@ The mean vector that they estimate has intervals for each coordinate and for all
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.display import Table, format_number
+from discreet.display.plots import Plot
 from discreet.errors import InputError, ParameterError
-from discreet.local.estimates import Intervals, allowed_error, stated_target, two_sided_normal
+from discreet.local.estimates import EstimateColumns, Intervals, allowed_error, stated_target, two_sided_normal
 from discreet.local.means.directions import UNIT_BITS
 from discreet.local.means.unit_vectors import UnitVectors
 from discreet.local.protocol import (
@@ -233,7 +235,7 @@ _SHOWN = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class VectorMean:
+class VectorMean(EstimateColumns):
     """The estimated mean of the vectors of `people`: unbiased over the public directions, with standard errors.
 
     Standard errors come from the spread of the decoded reports: they count the noise and the spread of the vectors, so
@@ -252,11 +254,15 @@ class VectorMean:
 
     spec: UnitVectors
     people: int
-    values: Floats
-    standard_errors: Floats
+    value: Floats
+    standard_error: Floats
 
-    def __len__(self) -> int:
-        return int(self.values.size)
+    @property
+    def _line(self) -> str:
+        return "coordinate"
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self)))
 
     @property
     def distance(self) -> float:
@@ -275,8 +281,8 @@ class VectorMean:
             spread = 1 / self.people + 1 / self.spec.codebooks
             half = np.full(len(self), math.sqrt(2 * math.log(2 / rest) * spread) / self.spec.shift)
         else:
-            half = two_sided_normal(rest) * self.standard_errors
-        low, high = self.values - half, self.values + half
+            half = two_sided_normal(rest) * self.standard_error
+        low, high = self.value - half, self.value + half
         return Intervals(low, high, float(confidence), stated_target(target), bool(together))
 
     def of(self, coordinate: int, *, confidence: float = 0.95, target: Target = Target.TABLE) -> Estimate:
@@ -286,7 +292,7 @@ class VectorMean:
         ends = self.intervals(confidence=confidence, target=target)
         method = "normal approximation" if self.people >= _ENOUGH_PEOPLE else "Hoeffding's inequality"
         return Estimate(
-            value=float(self.values[coordinate]),
+            value=float(self.value[coordinate]),
             low=float(ends.low[coordinate]),
             high=float(ends.high[coordinate]),
             confidence=confidence,
@@ -298,22 +304,18 @@ class VectorMean:
 
     def table(self, k: int = _SHOWN, *, confidence: float = 0.95) -> Table:
         """Return the first k coordinates, with intervals that hold for all of them at once."""
-        ends = self.intervals(confidence=confidence, together=True)
         shown = min(whole(k, name="k"), len(self))
-        columns = self.values, self.standard_errors, ends.low, ends.high
-        rows = [[str(place), *(column[place] for column in columns)] for place in range(shown)]
         caption = (
             f"{self.people:,} people, epsilon {format_number(self.spec.epsilon)} each: {shown:,} of {len(self):,} "
             f"coordinates, {100 * confidence:.6g} % intervals that hold together; distance about {self.distance:.3g}"
         )
-        return Table(["coordinate", "mean", "standard error", "low", "high"], rows, caption)
+        names = [self._line, "mean", "standard error", "low", "high"]
+        return Table(names, self._lines(range(shown), confidence), caption)
 
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        """Return the first coordinates for a notebook."""
-        return self.table()._repr_html_()
+    def plot(self, k: int = 2 * _SHOWN, *, confidence: float = 0.95, title: str = "") -> Plot:
+        """Draw the first k coordinates with intervals that hold together; needs the extra `plot`."""
+        shown = range(min(whole(k, name="k"), len(self)))
+        return self._drawn(shown, confidence, title or "Coordinates of the mean", "mean")
 
     def __repr__(self) -> str:
         return f"VectorMean({len(self)} coordinates, {self.people:,} people, distance about {self.distance:.3g})"

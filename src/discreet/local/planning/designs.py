@@ -1,4 +1,4 @@
-"""From the number of people, the number of values and epsilon to a protocol: the error of each is known beforehand.
+"""From the number of people, the categories and epsilon to a protocol: the error of each is known beforehand.
 
 A candidate is one protocol that could do the work, with everything that a choice between protocols looks at.
 """
@@ -6,11 +6,10 @@ A candidate is one protocol that could do the work, with everything that a choic
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
 
 from discreet.display import Table, format_number, paragraph
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
@@ -18,6 +17,7 @@ from discreet.laws.number import Number
 from discreet.local.estimates import allowed_error, two_sided_normal
 from discreet.local.frequency import (
     LARGEST_TABLE,
+    CategoricalOracle,
     DirectResponse,
     FrequencyOracle,
     HybridGeometry,
@@ -26,7 +26,13 @@ from discreet.local.frequency import (
 )
 from discreet.local.heavy_hitters import HeavyHitters
 from discreet.local.keys import LARGEST_SKETCH, HashedGeometry, Keys
-from discreet.local.protocol import LARGEST_TOTAL, domain_size, listed_labels, local_epsilon, number_of_people
+from discreet.local.protocol import (
+    LARGEST_TOTAL,
+    checked_categories,
+    local_epsilon,
+    number_of_categories,
+    number_of_people,
+)
 from discreet.privacy.numbers import whole
 
 _NEGLIGIBLE = 1.005
@@ -88,7 +94,7 @@ class Design:
         """What was asked for."""
         epsilon = format_number(float(self.spec.epsilon), digits=6)
         keys = getattr(self.spec, "keys", None)
-        domain = f"{self.spec.size:,} values" if keys is None else f"keys {keys}"
+        domain = f"keys {keys}" if keys else f"{self.chosen.looked_at:,} categories"
         people = "1 person" if self.chosen.people == 1 else f"{self.chosen.people:,} people"
         return f"{people}, {domain}, epsilon {epsilon} each"
 
@@ -107,10 +113,10 @@ class Design:
 def design(
     *,
     people: int | None = None,
-    values: int | None = None,
+    categories: int | Sequence[str] | None = None,
     epsilon: Number | None = None,
-    labels: Any = (),
     keys: Keys | str | None = None,
+    asked: int | None = None,
     find: bool = False,
     seed: int | None = None,
     bits: int | None = None,
@@ -122,39 +128,37 @@ def design(
     Of the protocols whose collector keeps at most `largest` counters (2^26 unless said), and whose clients send at most
     `bits` bits if that is said, the one with the least variance for a rare value, whatever the others hold, is taken;
     among those within half a percent of it, the one with the shortest report, then the smallest table. Where one
-    projective space would be too large, or take longer than seconds to decode, it is split into blocks. Where nothing
-    but randomized response is left, at a hundred times the least variance or more, and neither `largest` nor `bits` was
-    said, the values are refused: raise `largest`, or treat them as keys. `labels` name the values, one each, in a list
-    or a column; then `values` may be left out.
+    projective space would be too large, or take longer than seconds to decode, it is split into blocks. Where only
+    randomized response is left, at a hundred times the least variance or more, and neither `largest` nor `bits` was
+    given, the call raises ParameterError: raise `largest`, or treat the values as keys. `categories` is their number,
+    or their names in a list or a column.
 
     Keys that nobody can list, such as `keys=TextKeys(32)`, are hashed under a public `seed`, drawn if none is given;
-    `values` is then how many of them will be asked for, one if left out. With `find=True` nobody has to name them: the
+    `asked` is how many of them will be asked for, 1 if left out. With `find=True` nobody has to name them: the
     frequent ones are searched for (`HeavyHitters`). All of this is public: nothing is computed from data.
 
-    >>> chosen = design(people=1_000_000, values=65_536, epsilon=1)
+    >>> chosen = design(people=1_000_000, categories=65_536, epsilon=1)
     >>> chosen
-    Design(1,000,000 people, 65,536 values, epsilon 1 each: projective-geometry)
+    Design(1,000,000 people, 65,536 categories, epsilon 1 each: projective-geometry)
     >>> chosen.spec.report_bits, round(chosen.chosen.ratio, 2), round(chosen.chosen.detectable, 4)
     (17, 1.02, 0.0096)
     """
-    exact, count, names = local_epsilon(epsilon), _people(people), _names(labels)
+    exact, count = local_epsilon(epsilon), _people(people)
     width = None if bits is None else whole(bits, name="bits")
     if keys is not None:
-        if width is not None or names:
-            raise ConflictingParameters(
-                "keys= is for values without a list: it goes with neither labels= nor bits=", parameter="keys"
-            )
-        asked = whole(1 if values is None else values, name="values")
+        if width is not None or categories is not None:
+            raise ConflictingParameters("keys= cannot be combined with categories= or bits=", parameter="keys")
         spec, why = _for_keys(exact, count, keys, seed, largest, find=find)
-        return Design(DesignChoice(spec, count, asked, confidence, why), ())
-    if seed is not None:
-        raise ConflictingParameters(
-            "seed= is that of the public hash of keys=; values that are listed are not hashed", parameter="seed"
-        )
+        looked_at = 1 if asked is None else whole(asked, name="asked")
+        return Design(DesignChoice(spec, count, looked_at, confidence, why), ())
+    for name, given in (("seed", seed), ("asked", asked)):
+        if given is not None:
+            raise ConflictingParameters(f"{name}= is for keys=; categories have no use for it", parameter=name)
     if find:
         raise MissingParameter("find= searches for keys: say what a key is, as in keys=TextKeys(32)", parameter="keys")
-    size, most = _size(values, names), whole(LARGEST_TABLE if largest is None else largest, name="largest")
-    found = [DesignChoice(spec, count, size, confidence) for spec in _specs(exact, size, names, most)]
+    listed, most = checked_categories(categories), whole(LARGEST_TABLE if largest is None else largest, name="largest")
+    size = number_of_categories(listed)
+    found = [DesignChoice(spec, count, size, confidence) for spec in _specs(exact, listed, most)]
     return _decided(found, most, width, patient=largest is not None or width is not None)
 
 
@@ -174,16 +178,16 @@ def _for_keys(
     return plan, "frequent keys that nobody can name are searched for"
 
 
-def _specs(epsilon: Fraction, size: int, labels: tuple[str, ...], largest: int) -> Iterator[FrequencyOracle]:
+def _specs(epsilon: Fraction, categories: int | Sequence[str], largest: int) -> Iterator[CategoricalOracle]:
     """Yield the protocols that are not dominated by another, each with its best parameters."""
-    yield DirectResponse(epsilon=epsilon, values=size, labels=labels)
+    yield DirectResponse(epsilon=epsilon, categories=categories)
     for kind in (ProjectiveGeometry, HybridGeometry):
-        with suppress(ParameterError):  # no space has room for the values in so few counters
-            spec = kind.best(epsilon=epsilon, values=size, labels=labels, largest=largest)
+        with suppress(ParameterError):  # no space holds the categories in this number of counters
+            spec = kind.best(epsilon=epsilon, categories=categories, largest=largest)
             yield spec
-            if DesignChoice(spec, people=1, looked_at=size).additions <= _PATIENCE:
+            if DesignChoice(spec, people=1, looked_at=1).additions <= _PATIENCE:
                 break  # blocks have more variance, and are for spaces that cannot be decoded at once
-    yield OneBitHadamard(epsilon=epsilon, values=size, labels=labels)
+    yield OneBitHadamard(epsilon=epsilon, categories=categories)
 
 
 def _decided(found: list[DesignChoice], most: int, width: int | None, *, patient: bool) -> Design:
@@ -195,8 +199,8 @@ def _decided(found: list[DesignChoice], most: int, width: int | None, *, patient
     if not fitting or not (patient or any(one.ratio <= _HOPELESS for one in fitting)):
         useful = "" if not fitting else f" and less than {_HOPELESS:g} times the least variance"
         raise ParameterError(
-            f"no protocol for {found[0].spec.size:,} values has at most {most:,} counters{useful}: raise largest=, or "
-            "treat the values as keys: keys=IntegerKeys(40)",
+            f"no protocol for {found[0].looked_at:,} categories has at most {most:,} counters{useful}: raise largest=, "
+            "or treat the values as keys: keys=IntegerKeys(40)",
             parameter="largest",
         )
     least = min(one.worst_variance for one in fitting)
@@ -251,28 +255,6 @@ def _less_on_average(one: DesignChoice, chosen: DesignChoice) -> bool:
     return one.variance * _NEGLIGIBLE < chosen.variance
 
 
-def _names(labels: Any) -> tuple[str, ...]:
-    """Return the labels of a list or a column (an array, a series) as a tuple; their texts are checked by the spec."""
-    names = listed_labels(labels)
-    if not isinstance(names, tuple):
-        raise ParameterError("labels are a list or a column of texts, one for each value", parameter="labels")
-    if len(names) == 1:
-        raise ParameterError("labels name two values or more: with one there is nothing to ask", parameter="labels")
-    return names
-
-
-def _size(values: Any, labels: tuple[str, ...]) -> int:
-    """Return the number of values, that of the labels if only those are given."""
-    if not isinstance(values, str | bytes) and hasattr(values, "__len__"):
-        raise ParameterError("values= is the number of values; to name them use labels=", parameter="values")
-    if values is None and not labels:
-        raise MissingParameter(
-            "values= is the public number of values and is never guessed; or name them, two or more, in labels=",
-            parameter="values",
-        )
-    return domain_size(len(labels) if values is None else values)
-
-
 def _people(people: object) -> int:
     """Return the expected number of people, which is never guessed."""
     if people is None:
@@ -295,7 +277,7 @@ class DesignChoice:
     `looked_at` is the number of values that are looked at together.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> one = DesignChoice(DirectResponse(epsilon=1, values=4), people=10_000, looked_at=4)
+    >>> one = DesignChoice(DirectResponse(epsilon=1, categories=4), people=10_000, looked_at=4)
     >>> round(one.standard_error, 4), round(one.ratio, 2), one.report_bits
     (0.0126, 0.43, 2)
     """
@@ -401,6 +383,7 @@ class DesignChoice:
             return f"No {which} stands out: there are too few people for this epsilon."
         if isinstance(self.spec, HeavyHitters):
             return f"A key is found every other time from a frequency of about {frequency} % on."
-        together = f"With {self.looked_at:,} values looked at together" if self.looked_at > 1 else "Looked at alone"
+        many = "categories" if isinstance(self.spec, CategoricalOracle) else "keys"
+        together = f"With {self.looked_at:,} {many} looked at together" if self.looked_at > 1 else "Looked at alone"
         how = f"{together} ({100 * self.confidence:.6g} %)"
         return f"{how}, a value stands out from a frequency of about {frequency} % on."

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from discreet.data.invention import coins
-from discreet.display import Table
+from discreet.display import Progress, Table, silent
 from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.local.frequency import FrequencyOracle
 from discreet.local.planning.designs import design
-from discreet.local.protocol import Integers, domain_size, number_of_people
+from discreet.local.protocol import Integers, number_of_people, whole_within
 from discreet.privacy.numbers import nonnegative
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class SimulatedError:
 class Simulation:
     """The root mean square error of estimated frequencies, measured and predicted, by price and number of people."""
 
-    values: int
+    categories: int
     exponent: float
     errors: tuple[SimulatedError, ...]
 
@@ -58,12 +58,12 @@ class Simulation:
             [e.people, e.epsilon, e.protocol, e.report_bits, e.measured, e.predicted, e.predicted / e.optimum]
             for e in self.errors
         ]
-        return Table(columns, rows, f"Root mean square error of {self.values:,} frequencies", digits=3)
+        return Table(columns, rows, f"Root mean square error of {self.categories:,} frequencies", digits=3)
 
     def plot(self) -> Plot:
         """Draw the error against epsilon, one line for each number of people: dots measured, lines predicted."""
         drawn = axes(
-            title=f"Error of a frequency among {self.values:,} values",
+            title=f"Error of a frequency among {self.categories:,} categories",
             x_label="epsilon of a report",
             y_label="root mean square error",
         )
@@ -100,34 +100,36 @@ class Simulation:
 def simulate(
     *,
     people: Sequence[int],
-    values: int,
+    categories: int,
     epsilons: Sequence[Number],
     seed: int,
     exponent: float = 1.1,
-    progress: Callable[[float], None] | None = None,
+    progress: Progress = silent,
 ) -> Simulation:
     """Let invented fleets report through the protocols that `design` chooses, and compare the error with its law.
 
-    The r-th of the values is held with weight r^-exponent. The seed invents the people; the reports have none. The
-    error of a single fleet scatters around the prediction; it is averaged over the values.
+    The r-th of the categories is held with weight r^-exponent. The seed invents the people; the reports have none. The
+    error of a single fleet scatters around the prediction; it is averaged over the categories.
 
-    >>> found = simulate(people=[20_000], values=64, epsilons=[1, 4], seed=7)
+    >>> found = simulate(people=[20_000], categories=64, epsilons=[1, 4], seed=7)
     >>> [e.protocol for e in found.errors]
     ['projective-geometry', 'randomized-response']
     """
     if any(isinstance(given, str) or not hasattr(given, "__len__") or not len(given) for given in (people, epsilons)):
         raise ParameterError("a simulation needs a list of people, one number a fleet, and one of epsilons")
-    fleets, size = [number_of_people(count) for count in people], domain_size(values)
+    fleets, size = (
+        [number_of_people(count) for count in people],
+        whole_within(categories, 2, 1 << 40, name="categories"),
+    )
     skew = float(nonnegative(exponent, name="exponent"))
     weights = (np.arange(size) + 1.0) ** -skew
     cumulative = np.cumsum(weights / weights.sum())
     errors = []
     for place, (count, epsilon) in enumerate((n, e) for n in fleets for e in epsilons):
         held = np.minimum(np.searchsorted(cumulative, coins(seed, count).random(count), side="right"), size - 1)
-        spec = design(people=count, values=size, epsilon=epsilon).spec
-        errors.append(_error(spec, held))
-        if progress is not None:
-            progress((place + 1) / (len(fleets) * len(epsilons)))
+        spec = design(people=count, categories=size, epsilon=epsilon).spec
+        errors.append(_error(spec, held, size))
+        progress(place + 1, len(fleets) * len(epsilons))
     return Simulation(size, skew, tuple(errors))
 
 
@@ -159,15 +161,15 @@ def _written(prices: list[float]) -> list[str]:
     return labels
 
 
-def _error(spec: FrequencyOracle, held: Integers) -> SimulatedError:
+def _error(spec: FrequencyOracle, held: Integers, categories: int) -> SimulatedError:
     """Let one fleet report, in blocks, and measure."""
     client, aggregator = spec.client(), spec.aggregator()
     for start in range(0, held.size, _BLOCK):
         aggregator.add(client.report_many(held[start : start + _BLOCK]))
-    truth = np.bincount(held, minlength=spec.size) / held.size
-    measured = math.sqrt(float(np.mean((aggregator.estimate().values - truth) ** 2)))
+    truth = np.bincount(held, minlength=categories) / held.size
+    measured = math.sqrt(float(np.mean((aggregator.estimate().value - truth) ** 2)))
     rare, common = spec.variance(held.size, 0.0), spec.variance(held.size, 1.0)
-    predicted = math.sqrt(rare + (common - rare) / spec.size)  # the variance is linear in the frequency
+    predicted = math.sqrt(rare + (common - rare) / categories)  # the variance is linear in the frequency
     return SimulatedError(
         people=held.size,
         epsilon=float(spec.epsilon),

@@ -50,7 +50,7 @@ class Aggregator:
     Cost. About two nanoseconds a report of an integer array, in blocks: memory is that of the histogram.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> spec = DirectResponse(epsilon=1, values=4)
+    >>> spec = DirectResponse(epsilon=1, categories=4)
     >>> aggregator = spec.aggregator().add([0, 1, 3, 3, 99, None])
     >>> aggregator
     Aggregator(randomized-response, 4 people, 2 refused)

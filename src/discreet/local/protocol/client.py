@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, Protocol
+from itertools import permutations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, NotCopyable, StreamSpent
+from discreet.laws import Finite
 from discreet.local.protocol.inputs import Integers, counted
 from discreet.local.protocol.spec import Spec, checked_spec
+from discreet.mechanisms import Mechanism
+from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.randomness.process import Process
 
 _MAGIC = b"DLB1"
@@ -20,28 +25,8 @@ _TYPES = {1: "<u1", 2: "<u2", 4: "<u4", 8: "<i8"}
 _HOLDING = {3: 4, 5: 8, 6: 8, 7: 8}
 
 
-class ClientSpec(Protocol):
-    """What a client needs of its spec, of a frequency oracle or of any other."""
-
-    protocol: ClassVar[str]
-
-    @property
-    def digest(self) -> bytes:
-        """SHA-256 of its canonical text."""
-
-    @property
-    def report_bytes(self) -> int:
-        """The size of a report in whole bytes."""
-
-    def items(self, values: Any) -> Any:
-        """Return private values, checked."""
-
-    def randomize(self, items: Any, /) -> Integers:
-        """Draw a report for each value."""
-
-
 class Client:
-    """One person's client of a frequency protocol.
+    """One person's client of a protocol.
 
     `report` answers once: a second report of the same person would cost epsilon again (see `MemoizedClient` for
     reporting through time). A refused value spends nothing; of two threads one gets the report; a forked child gets
@@ -50,12 +35,12 @@ class Client:
     or a trusted gateway.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> client = DirectResponse(epsilon=1, values=4).client()
+    >>> client = DirectResponse(epsilon=1, categories=4).client()
     >>> client.report(3) in range(4)
     True
     """
 
-    def __init__(self, spec: ClientSpec) -> None:
+    def __init__(self, spec: Spec) -> None:
         self.spec = checked_spec(spec)
         self._process = Process.here()
         self._tickets = [True]  # list.pop is atomic: two threads cannot both take the one ticket
@@ -97,6 +82,55 @@ class Client:
         return self.__copy__()
 
 
+class Randomizer(Mechanism):
+    """The randomized map from a value to a report, without the memory of a client: made for tests and audits.
+
+    A client answers once for its person; this answers as often as it is called, each time at the price of a report.
+
+    Privacy. Each call is epsilon-private for a change of the value, whoever collects.
+        Proof: it draws by the same code as a client; see `FrequencyOracle`, `ScalarMean` and `UnitVectors`.
+
+    >>> from discreet.local.frequency.direct_response import DirectResponse
+    >>> mechanism = DirectResponse(epsilon=1, categories=4).mechanism()
+    >>> mechanism(3) in range(4), mechanism.guarantee
+    (True, PureDP(epsilon=1.0, relation=Relation.CHANGE_ONE))
+    """
+
+    relation = Relation.CHANGE_ONE
+
+    def __init__(self, spec: Spec) -> None:
+        self.spec = spec
+
+    @property
+    def guarantee(self) -> PureDP:
+        """The guarantee of the spec."""
+        return self.spec.guarantee
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of one report."""
+        return self.spec.loss
+
+    def __call__(self, value: Any) -> Any:
+        """Report a value, or each of an array of values, one person each."""
+        if self.spec.several(value):
+            return self.spec.randomize(self.spec.items(value))
+        return int(self.spec.randomize(self.spec.items([value]))[0])
+
+    def law(self, value: Any) -> Finite:
+        """Return the exact law of the report of one value."""
+        if self.spec.several(value):
+            raise InputError("the law is that of one person's report; reports are independent")
+        return self.spec.law(value)
+
+    def neighbors(self) -> Iterator[tuple[Any, Any]]:
+        """Yield ordered pairs of a few values."""
+        yield from permutations(self.spec.corners(), 2)
+
+    def __repr__(self) -> str:
+        return f"Randomizer({self.spec!r})"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ReportBatch:
     """Reports with the digest of their spec; `width` bytes each on the wire.
@@ -104,7 +138,7 @@ class ReportBatch:
     Cost. One pass over the reports to pack or to read them; widths of 1, 2, 4 and 8 bytes are read without a copy.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> batch = DirectResponse(epsilon=1, values=4).client().batch([0, 1, 2, 3, 3])
+    >>> batch = DirectResponse(epsilon=1, categories=4).client().batch([0, 1, 2, 3, 3])
     >>> batch, len(batch.to_bytes())
     (ReportBatch(5 reports of 1 byte), 50)
     >>> ReportBatch.from_bytes(batch.to_bytes()) == batch

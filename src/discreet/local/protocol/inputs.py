@@ -5,7 +5,7 @@ Public parameters of local protocols are checked here too, by name.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -36,8 +36,8 @@ def checked_items(values: Any, size: int, places: Mapping[str, int]) -> Integers
         )
     items = _items(column, size, places)
     if items is None:  # raised here, outside any handler: nothing that could carry the value is chained
-        words = " or one of its labels" if places else ""
-        raise InputError(f"a value is an int from 0 to {size - 1}{words}; nothing was reported")
+        words = " or the name of a category" if places else ""
+        raise InputError(f"a value must be an int from 0 to {size - 1}{words}; nothing was reported")
     return items
 
 
@@ -105,13 +105,42 @@ _LARGEST_DOMAIN = 1 << 40
 _MOST_LABELS, _LONGEST_LABEL, _MOST_LETTERS = 1 << 20, 1024, 1 << 22
 
 
-def domain_size(values: Any) -> int:
-    """Return the public number of values, from 2 to 2^40."""
-    if values is None:
-        raise MissingParameter("values= is the public number of values and is never guessed", parameter="values")
-    if not is_integer(values) or not 2 <= values <= _LARGEST_DOMAIN:
-        raise ParameterError("values is the public number of values, an int from 2 to 2^40", parameter="values")
-    return int(values)
+def checked_categories(categories: object) -> int | tuple[str, ...]:
+    """Return the public categories: their number, from 2 to 2^40, or their names, all different.
+
+    >>> checked_categories(4), checked_categories(["tea", "coffee"])
+    (4, ('tea', 'coffee'))
+    """
+    if categories is None:
+        raise MissingParameter(
+            "categories= is the public number of categories, or the list of their names; it is never guessed",
+            parameter="categories",
+        )
+    if isinstance(categories, int | np.integer) and is_integer(categories) and 2 <= categories <= _LARGEST_DOMAIN:
+        return int(categories)
+    names = _listed(categories)
+    if names is None or len(names) < 2:
+        raise _refused("an int from 2 to 2^40, or a list of two names or more")
+    if len(names) > _MOST_LABELS:
+        raise _refused("at most 2^20 names; larger domains use a number, or keys")
+    if not all(type(name) is str and 1 <= len(name) <= _LONGEST_LABEL and _writable(name) for name in names):
+        raise _refused("texts of 1 to 1024 characters that UTF-8 can write, where they are named")
+    # a character beyond U+FFFF counts twice: a spec writes it as two escapes, and must stay short enough to be read
+    if sum(len(name.encode("utf-16-le")) for name in names) > 2 * _MOST_LETTERS:
+        raise _refused("names of at most 2^22 characters in all; larger domains use a number, or keys")
+    if len(set(names)) != len(names):
+        raise _refused("different from each other; two names are the same")
+    return names
+
+
+def number_of_categories(categories: int | Sequence[str]) -> int:
+    """Return how many categories there are, of those that were checked."""
+    return categories if isinstance(categories, int) else len(categories)
+
+
+def _refused(words: str) -> ParameterError:
+    """Return the error that says what categories must be."""
+    return ParameterError(f"categories must be {words}", parameter="categories")
 
 
 def number_of_people(people: Any) -> int:
@@ -129,38 +158,14 @@ def frequency_of_people(frequency: object) -> Fraction:
     return exact
 
 
-def listed_labels(labels: Any) -> Any:
-    """Return a column of labels (an array, a series) as a list, and anything else as it is, to be checked."""
-    if not isinstance(labels, str | bytes | list | tuple) and getattr(labels, "ndim", 1) == 1:
-        listed = getattr(labels, "tolist", None) or getattr(labels, "to_list", None)
-        labels = listed() if callable(listed) else labels
-    if isinstance(labels, list | tuple):
-        return tuple(str(label) if type(label) is np.str_ else label for label in labels)
-    return labels
-
-
-def public_labels(labels: object, size: int) -> tuple[str, ...]:
-    """Return the public names of the values: none, or one for each, all different.
-
-    >>> public_labels(["tea", "coffee"], 2)
-    ('tea', 'coffee')
-    """
-    if isinstance(labels, str | bytes) or not isinstance(labels, list | tuple):
-        raise ParameterError("labels are a list of texts, one for each value", parameter="labels")
-    if not labels:
-        return ()
-    if len(labels) > _MOST_LABELS:
-        raise ParameterError("labels name at most 2^20 values; larger domains use numbers or keys", parameter="labels")
-    if not all(type(label) is str and 1 <= len(label) <= _LONGEST_LABEL and _writable(label) for label in labels):
-        raise ParameterError("a label is a text of 1 to 1024 characters that UTF-8 can write", parameter="labels")
-    # a character beyond U+FFFF counts twice: a spec writes it as two escapes, and must stay short enough to be read
-    if sum(len(label.encode("utf-16-le")) for label in labels) > 2 * _MOST_LETTERS:
-        raise ParameterError("labels have at most 2^22 characters in all; use numbers or keys", parameter="labels")
-    if len(set(labels)) != len(labels):
-        raise ParameterError("two labels are the same; every value needs its own", parameter="labels")
-    if len(labels) != size:
-        raise ParameterError(f"there are {len(labels)} labels for {size} values", parameter="labels")
-    return tuple(labels)
+def _listed(names: Any) -> tuple[Any, ...] | None:
+    """Return a list or a column of names (an array, a series) as a tuple, None for anything else."""
+    if not isinstance(names, str | bytes | list | tuple) and getattr(names, "ndim", 1) == 1:
+        listed = getattr(names, "tolist", None) or getattr(names, "to_list", None)
+        names = listed() if callable(listed) else names
+    if isinstance(names, list | tuple):
+        return tuple(str(name) if type(name) is np.str_ else name for name in names)
+    return None
 
 
 def _writable(label: str) -> bool:

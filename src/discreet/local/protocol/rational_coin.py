@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +47,40 @@ def coin(epsilon: Fraction, inside: int, outside: int) -> int:
     if not numerator * outside > (COIN_TOTAL - numerator) * inside:
         raise ParameterError("at this epsilon so many outputs cannot be told apart: reports would say nothing")
     return numerator
+
+
+class Preference(ABC):
+    """A report that falls among the preferred of two sides with probability p = coin / 2^64, uniformly in each."""
+
+    @property
+    @abstractmethod
+    def sides(self) -> tuple[int, int]:
+        """The numbers of preferred outputs and of others."""
+
+    @property
+    @abstractmethod
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon, exactly."""
+
+    @cached_property
+    def coin(self) -> int:
+        """The probability of the preferred outputs, times 2^64."""
+        return coin(self.exact_epsilon, *self.sides)
+
+    @property
+    def preference(self) -> Fraction:
+        """The probability p of the preferred outputs, exactly."""
+        return Fraction(self.coin, COIN_TOTAL)
+
+    @property
+    def likely(self) -> Fraction:
+        """The probability of one particular preferred output."""
+        return self.preference / self.sides[0]
+
+    @property
+    def unlikely(self) -> Fraction:
+        """The probability of one particular other output."""
+        return (1 - self.preference) / self.sides[1]
 
 
 def toss(numerator: int, count: int) -> NDArray[np.bool_]:

@@ -27,7 +27,7 @@ _LONGEST_NAME = 255
 _ROWS = 1 << 16
 # Words that some engine keeps for itself; as names they are written between quotes.
 _KEPT = (
-    "add all alter analyze analyze and anti any array as asc asof asymmetric at authorization autoincrement between "
+    "add all alter analyse analyze and anti any array as asc asof asymmetric at authorization autoincrement between "
     "binary both by call case cast check collate collation collations column commit concurrently constraint create "
     "cross current_catalog current_date current_path current_role current_schema current_time current_timestamp "
     "current_user database default deferrable delete desc describe distinct do drop else end escape except execute "

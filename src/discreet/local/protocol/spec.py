@@ -11,7 +11,12 @@ from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import MissingParameter, ParameterError
+from discreet.laws import Finite
+from discreet.laws.number import Number
 from discreet.local.protocol.rational_coin import local_epsilon
 from discreet.local.protocol.report_counts import counting_sql
 from discreet.privacy import PrivacyLoss, PureDP, Relation
@@ -19,12 +24,12 @@ from discreet.privacy.numbers import written_up
 
 if TYPE_CHECKING:
     from discreet.local.protocol.aggregator import Aggregator
-    from discreet.local.protocol.client import Client
+    from discreet.local.protocol.client import Client, Randomizer
 
 Kind = TypeVar("Kind")
 
 FORMAT = "discreet.local"
-VERSION = 1
+VERSION = 2
 _PROTOCOLS: dict[str, type[Spec]] = {}
 _LONGEST = 1 << 25
 _MOST_BRACKETS = 1000
@@ -43,7 +48,7 @@ class Spec(ABC):
     Equal specs have equal digests; a digest travels with every batch of reports and every aggregate.
     """
 
-    epsilon: Fraction
+    epsilon: Number  # held as a Fraction
     protocol: ClassVar[str]
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -74,6 +79,11 @@ class Spec(ABC):
     def __post_init__(self) -> None:
         self._take(epsilon=local_epsilon(self.epsilon))
 
+    @property
+    def exact_epsilon(self) -> Fraction:
+        """Epsilon as the Fraction that it is held as."""
+        return Fraction(self.epsilon)
+
     def _take(self, **checked: Any) -> None:
         """Put checked parameters in the place of those that were given."""
         for name, value in checked.items():
@@ -89,12 +99,42 @@ class Spec(ABC):
         """Return what follows from the parameters and a small client should not have to compute, as JSON values."""
 
     @abstractmethod
-    def client(self) -> Client:
-        """Return one person's client."""
+    def items(self, values: Any) -> Any:
+        """Return private values, checked; raise InputError on anything else, without showing it."""
 
     @abstractmethod
+    def randomize(self, items: Any, /) -> NDArray[np.int64]:
+        """Draw a report for each value, exactly; the values were checked."""
+
+    @abstractmethod
+    def law(self, value: Any) -> Finite:
+        """Return the exact law of the report of one value, for at most 2^16 outputs."""
+
+    @abstractmethod
+    def corners(self) -> tuple[Any, ...]:
+        """Return a few values, where audits start."""
+
+    def several(self, value: Any) -> bool:
+        """Say whether this is a column of values, of several people."""
+        return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+    def client(self) -> Client:
+        """Return one person's client."""
+        from discreet.local.protocol.client import Client
+
+        return Client(self)
+
+    def mechanism(self) -> Randomizer:
+        """Return the sampler as a mechanism without memory, for audits and tests."""
+        from discreet.local.protocol.client import Randomizer
+
+        return Randomizer(self)
+
     def aggregator(self) -> Aggregator:
         """Return an empty aggregator of reports."""
+        from discreet.local.protocol.aggregator import Aggregator
+
+        return Aggregator(self)
 
     def aggregator_from(self, data: bytes) -> Aggregator:
         """Read what the `to_bytes` of an aggregator of this spec wrote, of whichever kind that is."""
@@ -117,7 +157,7 @@ class Spec(ABC):
     @property
     def guarantee(self) -> PureDP:
         """What each person is guaranteed, whoever collects: pure local privacy for changing their value."""
-        return PureDP(written_up(self.epsilon), relation=Relation.CHANGE_ONE)
+        return PureDP(written_up(self.exact_epsilon), relation=Relation.CHANGE_ONE)
 
     @property
     @abstractmethod
@@ -179,7 +219,9 @@ def checked_spec(spec: Kind) -> Kind:
     """Return a spec; refuse what is none, most often the text of one."""
     if not isinstance(spec, Spec):
         text = "; Spec.from_json reads a text into one" if isinstance(spec, str | bytes) else ""
-        raise ParameterError(f"this takes a spec, such as DirectResponse(epsilon=1, values=3){text}", parameter="spec")
+        raise ParameterError(
+            f"this takes a spec, such as DirectResponse(epsilon=1, categories=3){text}", parameter="spec"
+        )
     return spec
 
 

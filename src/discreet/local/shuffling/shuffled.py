@@ -50,7 +50,7 @@ class Shuffled:
         Feldman, McMillan, Talwar 2021, 2023.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> shuffled = Shuffled(DirectResponse(epsilon=4, values=16), people=1_000_000, delta=1e-6)
+    >>> shuffled = Shuffled(DirectResponse(epsilon=4, categories=16), people=1_000_000, delta=1e-6)
     >>> [round(float(one.epsilon), 3) for one in (shuffled.guarantee, shuffled.generic, shuffled.closed_form)]
     [0.03, 0.049, 0.201]
     """
@@ -128,7 +128,7 @@ class Shuffled:
         while levels and levels[-1] * 1.25 < local:
             levels.append(levels[-1] * 1.25)
         dots = [(level, self.delta_at(level)) for level in (0.0, *levels)]
-        pair = pair_below(dots, self.spec.epsilon)
+        pair = pair_below(dots, self.spec.exact_epsilon)
         return PrivacyLoss.from_pairs(
             [pair], relation=Relation.CHANGE_ONE, guarantee=self.spec.guarantee, attained=False
         )
@@ -143,11 +143,11 @@ class Shuffled:
 
     @cached_property
     def _clones(self) -> Blanket:
-        return clones(self.spec.epsilon, self.people, self._target)
+        return clones(self.spec.exact_epsilon, self.people, self._target)
 
     @cached_property
     def _generic_epsilon(self) -> float:
-        return self._clones.epsilon(self._target, most=round_up(self.spec.epsilon))
+        return self._clones.epsilon(self._target, most=round_up(self.spec.exact_epsilon))
 
     @cached_property
     def _bound(self) -> tuple[float, list[list[Blanket]]]:
@@ -160,7 +160,7 @@ class Shuffled:
         return found or (most, [[self._clones]])
 
     def _summary(self) -> list[tuple[str, str]]:
-        local = _shown(round_up(self.spec.epsilon))
+        local = _shown(round_up(self.spec.exact_epsilon))
         try:
             closed = f"epsilon {_shown(float(self.closed_form.epsilon))}"
         except NoSoundConversion:

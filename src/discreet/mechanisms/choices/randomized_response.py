@@ -69,7 +69,7 @@ class RandomizedResponse(Mechanism):
     def __init__(self, *, categories: int, epsilon: Number | None = None, truth: Number | None = None) -> None:
         if isinstance(categories, bool) or not isinstance(categories, int | np.integer) or categories < 2:
             raise ParameterError(
-                "categories is the public number of possible answers, an int of at least 2", parameter="categories"
+                "categories must be the public number of possible answers, an int of at least 2", parameter="categories"
             )
         if categories > _LARGEST_CATEGORIES:
             raise ParameterError(
@@ -184,7 +184,7 @@ class RandomizedResponse(Mechanism):
             return array.astype(np.int64)
         if array.dtype.kind not in "iu" or (array.size and not (array.min() >= 0 and array.max() < self.categories)):
             raise InputError(
-                f"a category is an int from 0 to {self.categories - 1} (True and False will do for two), or "
+                f"a category must be an int from 0 to {self.categories - 1} (or True and False for two), or "
                 "an array of them"
             )
         return array.astype(np.int64)
@@ -333,5 +333,5 @@ def interval_for_population(seen: int, people: int, truth: float, lie: float, co
 def _rest(confidence: float) -> float:
     """Return the allowed error."""
     if not 0.0 < confidence < 1.0:
-        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+        raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
     return (1.0 - confidence) * (1.0 - 1e-9)  # covers the rounding of the distribution functions

@@ -138,9 +138,12 @@ def check_accuracy(confidence: float | Fraction, *, candidates: int, best: int =
     """Return the confidence exactly; raise ParameterError for an impossible confidence or number of candidates."""
     exact = exact_rational(confidence, name="confidence")
     if not 0 < exact < 1:
-        raise ParameterError(f"a confidence lies strictly between 0 and 1, got {confidence}", parameter="confidence")
+        raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
     if whole(best, name="best") > whole(candidates, name="candidates"):
-        raise ParameterError("best counts the candidates that share the best score", parameter="best")
+        raise ParameterError(
+            "best must be the number of candidates that share the best score, at most all of them",
+            parameter="best",
+        )
     return exact
 
 
@@ -168,5 +171,5 @@ def moved_by(sensitivity: Sensitivity, *, monotone: bool) -> Sensitivity:
 def truth_value(value: object, *, name: str) -> bool:
     """Return True or False, refusing look-alikes."""
     if not isinstance(value, bool | np.bool_):
-        raise ParameterError(f"{name} is True or False", parameter=name)
+        raise ParameterError(f"{name} must be True or False", parameter=name)
     return bool(value)

@@ -43,7 +43,7 @@ class SelectionGrid:
         """Return one value in grid steps."""
         steps = integer_steps(value) if self.integer else grid_steps(value, self.step)
         if not isinstance(steps, int):
-            raise InputError("one value at a time: pass a single number")
+            raise InputError("the value must be a single number")
         return steps
 
     def array(self, values: Any) -> NDArray[Any]:
@@ -51,7 +51,7 @@ class SelectionGrid:
         scores = as_scores(values)
         steps = integer_steps(scores) if self.integer else grid_steps(scores, self.step)
         if isinstance(steps, int):
-            raise AssertionError("scores are an array")
+            raise AssertionError("scores must be an array")
         if steps.dtype == object and max(abs(int(step)) for step in steps) < _SMALL:
             return steps.astype(np.int64)
         return steps

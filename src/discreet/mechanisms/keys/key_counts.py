@@ -145,7 +145,7 @@ def _distinct(keys: list[Any]) -> list[Any]:
     if missing:
         raise InputError("a key is missing (NaN): leave such entries out before asking")
     if distinct != len(keys):
-        raise InputError("a key is there twice: add its counts up before asking, counting each person once")
+        raise InputError("a key is repeated: add its counts up before asking, counting each person once")
     return keys
 
 

@@ -112,7 +112,7 @@ class ThresholdedHistogram(Mechanism):
         self.threshold = 1 + self._least_start()
         if self.threshold > _LARGEST_THRESHOLD:
             raise ParameterError(
-                "at so small a price no key could be named: its count would have to exceed 2^60. State a larger "
+                "at this price no key could be named: its count would have to exceed 2^60. State a larger "
                 f"{chosen}= or delta=",
                 parameter=chosen,
             )
@@ -194,7 +194,7 @@ class ThresholdedHistogram(Mechanism):
     def chance(self, count: int) -> Enclosure:
         """Enclose the probability that a key held by this many people is named; 0 for a key that nobody holds."""
         if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < 0:
-            raise ParameterError("count is a number of people: an int of at least 0", parameter="count")
+            raise ParameterError("count must be a number of people: an int of at least 0", parameter="count")
         if count == 0:
             return Enclosure.exact(0.0, method="never named")
         low, high = Thresholded(self.noise, int(count), threshold=self.threshold).chance()
@@ -273,7 +273,7 @@ def _kind(noise: KeyNoise | None, chosen: str) -> KeyNoise:
         return KeyNoise.LAPLACE if chosen == "epsilon" else KeyNoise.GAUSSIAN
     if not isinstance(noise, KeyNoise):
         raise ParameterError(
-            "noise is KeyNoise.LAPLACE, KeyNoise.GAUSSIAN or KeyNoise.TRUNCATED_GEOMETRIC", parameter="noise"
+            "noise must be KeyNoise.LAPLACE, KeyNoise.GAUSSIAN or KeyNoise.TRUNCATED_GEOMETRIC", parameter="noise"
         )
     if chosen == "rho" and noise is not KeyNoise.GAUSSIAN:
         raise ConflictingParameters(
@@ -302,7 +302,7 @@ def _stated_relation(relation: Relation | None) -> Relation:
             parameter="relation",
         )
     if not isinstance(relation, Relation):
-        raise ParameterError("relation is Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
+        raise ParameterError("relation must be Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
     return relation
 
 

@@ -220,7 +220,9 @@ def _length(length: int | None, *, bare: bool) -> int | None:
     if length is None:
         return 1 if bare else None
     if isinstance(length, bool) or not isinstance(length, int | np.integer) or length < 1:
-        raise ParameterError("length is the public number of coordinates, an int of at least 1", parameter="length")
+        raise ParameterError(
+            "length must be the public number of coordinates, an int of at least 1", parameter="length"
+        )
     if bare and length != 1:
         raise ConflictingParameters(
             "a bare number as sensitivity is for a single answer; for an array give "
@@ -237,7 +239,7 @@ def power_of_two(grid: Number | None) -> Fraction | None:
         return None
     exact = exact_rational(grid, name="grid")
     if exact <= 0 or exact.numerator & (exact.numerator - 1) or exact.denominator & (exact.denominator - 1):
-        raise ParameterError("a grid is a power of two, such as 2**-10 or 0.25", parameter="grid")
+        raise ParameterError("a grid must be a power of two, such as 2**-10 or 0.25", parameter="grid")
     return exact
 
 

@@ -95,10 +95,10 @@ class AboveThreshold(PurelyPrivate):
             )
         if whole(hits, name="hits") > _MOST_HITS:
             raise ParameterError(
-                "hits is the number of positive reports that end the stream, at most 2^60", parameter="hits"
+                "hits must be the number of positive reports that end the stream, from 1 to 2^60", parameter="hits"
             )
         if not isinstance(split, Split):
-            raise ParameterError("split is Split.OPTIMAL or Split.TEXTBOOK", parameter="split")
+            raise ParameterError("split must be Split.OPTIMAL or Split.TEXTBOOK", parameter="split")
         self._parameters: dict[str, Any] = {
             "threshold": threshold,
             "epsilon": epsilon,
@@ -162,7 +162,7 @@ class AboveThreshold(PurelyPrivate):
         """Return by how much the noisy value is above the noisy threshold, None if it is below; needs `gap=True`."""
         if not self._tells_gaps:
             raise MissingParameter(
-                "gaps are told if asked for: state gap=True when the stream is opened", parameter="gap"
+                "gaps are not released by this stream: state gap=True when the stream is opened", parameter="gap"
             )
         margin, _ = self._look(value)
         return None if margin < 0 else self._in_unit(margin)

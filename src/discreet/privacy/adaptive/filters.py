@@ -179,7 +179,7 @@ class ApproxFilter(Filter):
             return
         spare = written(probability(slack, name="slack"))
         if not 0 < spare <= written(budget.delta):
-            raise ParameterError("slack is a part of delta: above 0 and at most delta", parameter="slack")
+            raise ParameterError("slack must be a part of delta: above 0 and at most delta", parameter="slack")
         caps = largest_rho(written(budget.epsilon), spare), written(budget.delta) - spare
         super().__init__(budget, ConcentratedBooks(), caps)
 
@@ -366,7 +366,9 @@ class Partition(Mapping[Hashable, Filter]):
         if not isinstance(session, Filter):
             raise ParameterError(f"a filter is needed, not {type(session).__name__}", parameter="session")
         if not isinstance(budgets, Mapping) or not budgets:
-            raise ParameterError("budgets is a mapping from each part to its guarantee, not empty", parameter="budgets")
+            raise ParameterError(
+                "budgets must be a mapping from each part to its guarantee, with at least one part", parameter="budgets"
+            )
         touched = touched_parts(session.relation, parts_per_person)
         self._parts = session._reserve(budgets, lambda amounts: largest(amounts, touched))
 

@@ -136,7 +136,7 @@ class ConcentratedBooks(Books):
         if isinstance(guarantee, RenyiDP) and guarantee.epsilon:
             raise MissingParameter(
                 f"{guarantee!r} bounds one order, and no rho follows from it without a delta. Name the delta "
-                "to spend, spend(..., at_delta=...), or keep the books in RenyiDP of that order.",
+                "to spend, spend(..., at_delta=...), or keep the account in RenyiDP of that order.",
                 parameter="at_delta",
             )
         concentrated = guarantee if isinstance(guarantee, ZCDP) else _converted(guarantee, ZCDP)

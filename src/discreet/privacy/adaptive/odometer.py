@@ -85,7 +85,7 @@ class Odometer(Account):
             case ConcentratedBooks() if deltas[0]:
                 raise NoSoundConversion(
                     "at a stop chosen in view of the answers an epsilon is offered for rho without delta only. Keep "
-                    "books in ApproxDP, or fix the end beforehand: a ZCDPFilter with its budget."
+                    "the account in ApproxDP, or fix the end beforehand: a ZCDPFilter with its budget."
                 )
         return _reading(self._books, total, self._caps[0], exact) if total else 0.0
 
@@ -116,7 +116,7 @@ def _books(notion: type[Guarantee], alpha: Number | None) -> Books:
     """Return how spending is counted in a notion; only RenyiDP has an order."""
     if notion is RenyiDP:
         if alpha is None:
-            raise MissingParameter("books in RenyiDP need their order beforehand: pass alpha=", parameter="alpha")
+            raise MissingParameter("an account in RenyiDP needs its order beforehand: pass alpha=", parameter="alpha")
         alpha = renyi_order(alpha, name="alpha")
     elif alpha is not None:
         raise ParameterError("alpha is the order of RenyiDP; other notions have none", parameter="alpha")

@@ -149,7 +149,7 @@ def _pure(loss: PrivacyLoss) -> PureDP:
     epsilon = _finite(
         found,
         "this release has no largest loss, so no epsilon bounds it in pure differential privacy. Keep the "
-        "session's books in ApproxDP or ZCDP instead.",
+        "session's account in ApproxDP or ZCDP instead.",
     )
     return PureDP(epsilon, relation=loss.relation)
 
@@ -171,8 +171,8 @@ def _renyi(loss: PrivacyLoss, alpha: Number) -> RenyiDP:
     known = [loss.renyi(alpha).upper, *(one.epsilon for one in _implied(loss, RenyiDP, alpha=alpha))]
     epsilon = _finite(
         known,
-        f"no divergence of order {alpha} could be certified for this release. Keep the session's books in ApproxDP, or "
-        "in ZCDP with a delta, and name at_delta.",
+        f"no divergence of order {alpha} could be certified for this release. Keep the session's account in ApproxDP, "
+        "or in ZCDP with a delta, and name at_delta.",
     )
     return RenyiDP(alpha, epsilon, relation=loss.relation)
 
@@ -198,7 +198,7 @@ def _gaussian(loss: PrivacyLoss) -> GaussianDP:
     if found is None:
         raise NoSoundConversion(
             "no mu could be certified: the trade-off curve of this release is below every normal one that was tried. "
-            "Keep the session's books in ApproxDP, or in ZCDP with a delta, and name at_delta."
+            "Keep the session's account in ApproxDP, or in ZCDP with a delta, and name at_delta."
         )
     return GaussianDP(found, relation=loss.relation)
 

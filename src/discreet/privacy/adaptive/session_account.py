@@ -99,7 +99,7 @@ class Account:
         delta = None if at_delta is None else written(probability(at_delta, name="at_delta"))
         if delta is not None and "delta" not in self._books.quantities:
             raise ParameterError(
-                f"at_delta is the delta to spend, and books in {self._books.notion.__name__} have none: leave it out",
+                f"at_delta is the delta to spend; {self._books.notion.__name__} has no delta: leave it out",
                 parameter="at_delta",
             )
         stated, delta_to_read = priced(guarantee, self._books, delta)

@@ -86,7 +86,7 @@ def randomized_response_loss(
     """
     exact, kinds = positive(epsilon, name="epsilon"), whole(categories, name="categories")
     if kinds == 1:
-        raise ParameterError("one category says nothing: categories must be at least 2", parameter="categories")
+        raise ParameterError("categories must be at least 2", parameter="categories")
     guarantee = PureDP(exact, relation=relation)
     if kinds == 2:
         return PrivacyLoss.from_pairs([PureApproxPair(exact)], relation=relation, guarantee=guarantee)
@@ -146,6 +146,6 @@ def table_loss(
         for row in (with_person, without_person)
     ]
     if len(laws[0].outcomes) != len(laws[1].outcomes):
-        raise ParameterError("both rows list the same outcomes, in the same order", parameter="without_person")
+        raise ParameterError("both rows must list the same outcomes, in the same order", parameter="without_person")
     forward, backward = laws[0].pair(laws[1]), laws[1].pair(laws[0])
     return PrivacyLoss.from_directions(remove=[forward], add=[backward], relation=relation)

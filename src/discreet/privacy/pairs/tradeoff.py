@@ -79,7 +79,7 @@ def tradeoff_from_deltas(
     Reference. Dong, Roth, Su 2022.
     """
     if not 0.0 <= alpha <= 1.0:
-        raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
+        raise ParameterError(f"a test's size must lie in [0, 1], got {alpha}", parameter="alpha")
     method = "conjugate of delta(epsilon), by tangents"
 
     @cache

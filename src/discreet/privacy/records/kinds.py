@@ -182,7 +182,7 @@ def _exact(value: object, *, name: str, row: bool) -> Parameter:
         return exact_number(value, name=name)
     # a set has no order: which chance belongs to which outcome would be arbitrary
     if isinstance(value, str | bytes | Mapping | Set) or not isinstance(value, Iterable):
-        raise ParameterError(f"{name} is a row of chances: a list of numbers", parameter=name)
+        raise ParameterError(f"{name} must be a row of chances: a list of numbers", parameter=name)
     return tuple(exact_number(chance, name=name) for chance in value)
 
 

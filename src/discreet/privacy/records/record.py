@@ -198,7 +198,7 @@ def records_from_json(text: Text) -> tuple[ReleaseRecord, ...]:
     """
     found = read(text)
     if not isinstance(found, list):
-        raise ParameterError("records are a JSON list: [ {...}, {...} ]", parameter="records")
+        raise ParameterError("records must be a JSON list: [ {...}, {...} ]", parameter="records")
     records = []
     for place, one in enumerate(found):
         try:
@@ -217,7 +217,7 @@ def _pairs(parameters: object) -> dict[str, object]:
     pairs = parameters if isinstance(parameters, tuple) else ()
     made = {one[0]: one[1] for one in pairs if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str)}
     if not isinstance(parameters, tuple) or len(made) < len(parameters):
-        raise ParameterError("parameters are pairs of a name and a value, each name once", parameter="parameters")
+        raise ParameterError("parameters must be pairs of a name and a value, each name once", parameter="parameters")
     return made
 
 

@@ -37,7 +37,7 @@ def read(text: Text) -> object:
     discreet.errors.ParameterError: records hold exact numbers, and 0.01 is not one: write a fraction, such as "1/100"
     """
     if not isinstance(text, str | bytes):
-        raise ParameterError(f"records are read from text, not from {shortened(text)}", parameter="records")
+        raise ParameterError(f"records must be text, not {shortened(text)}", parameter="records")
     if len(text) > _MOST_CHARACTERS:
         raise ParameterError("more than 64 MiB of records: read them in parts", parameter="records")
     problem = ""
@@ -110,7 +110,7 @@ def _once(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _integer(text: str) -> int:
     if len(text) > _MOST_DIGITS:
-        raise ParameterError(f"an integer of more than {_MOST_DIGITS} digits is no parameter", parameter="records")
+        raise ParameterError(f"a parameter must be an integer of at most {_MOST_DIGITS} digits", parameter="records")
     return int(text)
 
 

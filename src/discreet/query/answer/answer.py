@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 LOW, HIGH = "low", "high"
+CONFIDENCE = 0.95
 _SHOWN = 60
 
 
@@ -106,20 +107,38 @@ class Answer:
     @property
     def value(self) -> Value:
         """The value of an answer that has one aggregate and one row."""
-        measured = self.measured
-        if len(self) != 1 or len(measured) != 1:
-            raise ParameterError("value is for an answer of one row and one aggregate; take answer.rows")
-        return self[measured[0]][0]
+        return self[self._single()][0]
+
+    @property
+    def low(self) -> float:
+        """The lower end of the interval, at `confidence`, of an answer that has one aggregate and one row."""
+        return self.estimates(self._single())[0].low
+
+    @property
+    def high(self) -> float:
+        """The upper end of the interval, at `confidence`, of an answer that has one aggregate and one row."""
+        return self.estimates(self._single())[0].high
+
+    @property
+    def confidence(self) -> float:
+        """The confidence of `low` and `high`; `estimates` and `intervals` take another one."""
+        return CONFIDENCE
+
+    def _single(self) -> str:
+        """Return the only aggregate of an answer that has one row."""
+        if len(self) != 1 or len(self.measured) != 1:
+            raise ParameterError("value, low and high need an answer of one row and one aggregate; write answer.rows")
+        return self.measured[0]
 
     @property
     def measured(self) -> tuple[str, ...]:
         """The columns that are aggregates as they were released, with intervals."""
         return tuple(name for name in self.columns if self._source(name) is not None)
 
-    def estimates(self, column: str, confidence: float = 0.95) -> list[Estimate]:
+    def estimates(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:
         """Return a column as estimates: value, interval, guarantee."""
         if self._source(column) is None:
-            raise ParameterError(f"{column!r} is no aggregate as it was released, so it has no interval")
+            raise ParameterError(f"{column!r} is not an aggregate as it was released, so it has no interval")
         held = stated_confidence(confidence)
         method = "quantile of the noise, for the rows as they were bounded and clipped"
         return [
@@ -127,7 +146,7 @@ class Answer:
             for value, low, high in self._intervals(column, held)
         ]
 
-    def intervals(self, confidence: float = 0.95, *, together: bool = False) -> Table:
+    def intervals(self, confidence: float = CONFIDENCE, *, together: bool = False) -> Table:
         """Return the answer as a table with low and high beside each aggregate.
 
         `together=True` widens all intervals so that all of them hold at once with the confidence, by the union bound
@@ -202,24 +221,24 @@ class Answer:
             raise ParameterError(f"there is no column {column!r}; there are {', '.join(self.columns)}")
         return self.columns.index(column)
 
-    def to_dict(self, confidence: float = 0.95) -> dict[str, list[Any]]:
+    def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, list[Any]]:
         """Return columns by name, intervals included."""
         names, columns = self._with_intervals(stated_confidence(confidence))
         return dict(zip(names, columns, strict=True))
 
-    def to_pandas(self, confidence: float = 0.95) -> Any:
+    def to_pandas(self, confidence: float = CONFIDENCE) -> Any:
         """Return a pandas frame, intervals included."""
         return to_pandas(self.to_dict(confidence))
 
-    def to_polars(self, confidence: float = 0.95) -> Any:
+    def to_polars(self, confidence: float = CONFIDENCE) -> Any:
         """Return a Polars frame, intervals included."""
         return to_polars(self.to_dict(confidence), strict=False)
 
-    def to_arrow(self, confidence: float = 0.95) -> Any:
+    def to_arrow(self, confidence: float = CONFIDENCE) -> Any:
         """Return an Arrow table, intervals included."""
         return to_arrow(self.to_dict(confidence))
 
-    def plot(self, column: str | None = None, confidence: float = 0.95) -> Plot:
+    def plot(self, column: str | None = None, confidence: float = CONFIDENCE) -> Plot:
         """Draw an aggregate with its intervals: a line over a single numeric or date key, else bars."""
         from discreet.query.answer.plot import answer_plot
 
@@ -253,7 +272,7 @@ class Answer:
             *([("paid before", self.record.lost_words)] if self.record.lost else []),
         ]
 
-    def table(self, confidence: float = 0.95) -> Table:
+    def table(self, confidence: float = CONFIDENCE) -> Table:
         """Return what people are shown: the first rows with their intervals."""
         whole = self.intervals(confidence)
         left = len(whole) - _SHOWN
@@ -339,7 +358,7 @@ class Certificate:
         """Write the certificate; the suffix, .html or .json, says in which form."""
         target = Path(path)
         if target.suffix not in (".html", ".json"):
-            raise ParameterError("a certificate is saved as .html or .json", parameter="path")
+            raise ParameterError("the name of a certificate must end in .html or .json", parameter="path")
         target.write_text(self.to_html() if target.suffix == ".html" else self.to_json(), encoding="utf-8")
         return target
 

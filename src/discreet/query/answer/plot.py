@@ -38,7 +38,7 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
         raise ParameterError("this answer has no aggregate as it was released, so there is nothing to draw")
     name = column if column is not None else measured[0]
     if name not in measured:
-        raise ParameterError(f"{name!r} is no aggregate of this answer; there are {', '.join(measured)}")
+        raise ParameterError(f"{name!r} is not an aggregate of this answer; there are {', '.join(measured)}")
     estimates = answer.estimates(name, confidence)
     keys = key_columns(answer)
     drawn = _Drawn(

@@ -60,7 +60,7 @@ class UnreadableFile(Exception):
 
 
 class CsvRecords:
-    """The records of one file, the header among them, as `csv.reader(strict=True)` gives them; blank lines are none.
+    """The records of one file, the header among them, as `csv.reader(strict=True)` gives them, without blank lines.
 
     Files that end their records with line feeds, and those that end them with carriage returns alone, are not mixed:
     a record that ends in the other way than the header is refused. Programs that write line feeds often leave a cell

@@ -42,7 +42,7 @@ def literal(value: Value) -> Literal:
 def plain_value(value: object) -> object:
     """Return a scalar of numpy, pandas, Polars or Arrow as Python has it; None where it has none, as for a missing one.
 
-    A time that is finer than microseconds, or beyond the years that Python has, is none.
+    None for a time that is finer than microseconds, or beyond the years that Python has.
 
     >>> import numpy as np
     >>> plain_value(np.int8(3)), plain_value(np.datetime64("2020-05-01")), plain_value("north")

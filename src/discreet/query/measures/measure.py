@@ -60,7 +60,7 @@ class Measure(ABC):
         return [None] * len(self.asked)
 
     def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
-        """Return for each aggregate the half-width expected in a group of so many rows; None if that must be known.
+        """Return for each aggregate the half-width expected in a group of `rows_expected` rows, or None.
 
         How far a rank is in value depends on the data.
         """

@@ -78,7 +78,7 @@ class MeanOfGroups(Additive):
         return [found]
 
     def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:
-        """Return the half-width at the worst mean for a group of so many rows."""
+        """Return the half-width at the worst mean for a group of `rows_expected` rows."""
         if rows_expected is None:
             return [None]
         size = float(self.scale.steps) * rows_expected * self.bounding.unit
@@ -181,7 +181,7 @@ class VarianceOfGroups(Additive):
         return max(Fraction(root) * self._range + side * 2 * rounding(self.scale, self.argument), Fraction(0))
 
     def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:
-        """Return the half-width at the worst mean for a group of so many rows."""
+        """Return the half-width at the worst mean for a group of `rows_expected` rows."""
         if rows_expected is None:
             return [None]
         reach = predicted_reach(self._law(part), self._row, rows_expected, 1.0 - confidence, lost=0)

@@ -332,7 +332,7 @@ def _rows(rows: RowSource, nodes: _Nodes) -> tuple[list[list[Any]], dict[str, An
 
 
 def _filters(conditions: Sequence[_Reference], nodes: _Nodes) -> list[list[Any]]:
-    """Return the conditions that all must be true, between two joins, in one order; what is always true is none."""
+    """Return the conditions between two joins in one order, without those that are always true."""
     whole = _junction(nodes, Operation.AND, conditions)
     if whole in nodes.constants and nodes.constants[whole] is True:
         return []

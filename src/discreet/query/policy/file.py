@@ -113,7 +113,7 @@ def _source(data: Section, folder: Path) -> Source | None:
         return data.complain(found, "source")
     stated = read_format(data.beneath("csv"))
     if "csv" in data and found.kind is not SourceKind.CSV:
-        data.complain("only CSV files are read with a delimiter, and the source is none. Remove it", "csv")
+        data.complain("a delimiter is for CSV files, and the source has none. Remove it", "csv")
     return replace(found, csv=stated)
 
 
@@ -154,7 +154,7 @@ def _file_path(section: Section, key: str, path: Path) -> Path | None:
 
 
 def _content(path: Path) -> str:
-    """Read the text of a file, or say why it is none."""
+    """Read the text of a file, or say why it cannot be read."""
 
     def refuse(words: str) -> PolicyError:
         return PolicyError([(None, words)], file=str(path))
@@ -192,7 +192,7 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         line = int(at[1]) if at else text.count("\n") + 1
         column = f" at column {at[2]}" if at else ""
         printable = "".join(one if one.isprintable() else "?" for one in words)
-        raise PolicyError([(line, f"is no TOML{column}: {printable}. {_SYNTAX}.")], file=file) from None
+        raise PolicyError([(line, f"is not TOML{column}: {printable}. {_SYNTAX}.")], file=file) from None
     except UnicodeEncodeError:
         raise PolicyError([(None, "contains half a character. Save the file as UTF-8.")], file=file) from None
     except ValueError:  # an integer of thousands of digits, or a date that no calendar has

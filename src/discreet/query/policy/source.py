@@ -14,7 +14,7 @@ _REMEDY = "Write the path of a DuckDB file, of a folder of Parquet files or of a
 
 
 def find_source(written: str, folder: Path) -> Source | str:
-    """Return the source a path stands for, relative to a folder, or words for why it is none; no content is read."""
+    """Return the source at a path, relative to a folder, or words for why there is none; no content is read."""
     path = folder / written
     try:
         if path.is_file():

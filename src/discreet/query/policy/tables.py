@@ -154,7 +154,7 @@ def _limits(section: Section, unit: Unit | None) -> UnitLimits:
         other = "rows_per_group" if pair == ["groups"] else "groups"
         section.missing(other, f"{other} = ...", "groups and rows_per_group bound a unit together: your decision")
     elif not given and unit is not None:
-        why = "at most so many rows of one unit count: your decision; or groups = ... and rows_per_group = ..."
+        why = "the most rows of one unit that count: your decision; or groups = ... and rows_per_group = ..."
         section.missing("rows", "rows = ...", why)
     groups, rows = bounds["groups"], bounds["rows_per_group"]
     if groups and rows and groups * rows > LARGEST_BOUND:

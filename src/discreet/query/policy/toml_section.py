@@ -159,7 +159,7 @@ class Section:
 
 
 def exact(value: object) -> Fraction | str:
-    """Return a number of the file as the fraction its decimals say, or words for why it is none.
+    """Return a number of the file as the fraction its decimals say, or words for why it is not a number.
 
     >>> exact(Decimal("0.1"))
     Fraction(1, 10)

@@ -152,7 +152,7 @@ def _key_delta(available: Fraction, price: Price) -> Fraction:
     if price.delta is None:
         raise PrivateKeys(
             "the keys are not public, so showing them takes a delta: add delta=, the chance of naming a key that only "
-            "one unit has (1e-8, say), or give the values of the keys with keys=. Nothing was spent."
+            "one unit has (for example 1e-8), or give the values of the keys with keys=. Nothing was spent."
         )
     return price.delta
 

@@ -413,7 +413,7 @@ def _checked_length(made: PricedQuery) -> PricedQuery:
     groups = math.prod(len(key.domain or ()) for key in made.query.aggregation.keys)
     if made.selection is None and groups * sum(one.entries for one in made.measures) > _MOST_INTEGERS:
         raise UnsupportedSQL(
-            f"an answer of {groups:,} groups with so many aggregates is longer than the ledger keeps. Group by fewer "
+            f"an answer of {groups:,} groups with these aggregates is longer than the ledger keeps. Group by fewer "
             "columns or by bins, or ask for fewer aggregates at a time. Nothing was spent."
         )
     return made

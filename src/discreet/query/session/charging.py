@@ -216,7 +216,7 @@ def checked_timeout(timeout: float | None) -> float:
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
     if not number or not 0 <= timeout <= _LONGEST_WAIT:
         raise ParameterError(
-            "timeout= is a number of seconds from 0 to a year: how long to wait while the same question is being "
+            "timeout= must be a number of seconds from 0 to a year: how long to wait while the same question is being "
             "answered elsewhere. Nothing was spent.",
             parameter="timeout",
         )

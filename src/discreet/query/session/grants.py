@@ -101,9 +101,9 @@ def _reader(charging: Charging, table: str, columns: Sequence[str]) -> Callable[
     """Return what reads columns of a private table."""
     known = private_table(charging.policy, table)
     if not all(isinstance(name, str) for name in columns):
-        raise ParameterError("columns are names of columns", parameter="columns")
+        raise ParameterError("columns must be a list of names of columns", parameter="columns")
     if any(name.lower() == "unit" for name in columns):
-        raise ParameterError('the units are handed over under the name "unit", so no column of that name can be')
+        raise ParameterError('columns must not contain "unit": the units are handed over under that name')
     missing = [name for name in columns if name not in known.columns]
     if missing:
         raise UnknownName(f"{known.name} has no column {missing[0][:80]!r}")

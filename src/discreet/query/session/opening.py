@@ -82,7 +82,9 @@ def policy_of_frames(
     if not frames:
         raise MissingParameter("name at least one table: Session.from_frames(visits=frame, unit=..., budget=...)")
     if not isinstance(budget, PureDP | ApproxDP | ZCDP):
-        raise ParameterError("budget is a guarantee: PureDP(3), ApproxDP(3, 1e-6) or ZCDP(0.5)", parameter="budget")
+        raise ParameterError(
+            "budget must be a guarantee; write PureDP(3), ApproxDP(3, 1e-6) or ZCDP(0.5)", parameter="budget"
+        )
     if ledger is not None and lineage is None:
         raise MissingParameter(
             "a ledger in a file belongs to the people in the data: name them with lineage=, and keep that name",
@@ -139,7 +141,7 @@ def _frame_type(column: ColumnPolicy, unit: bool) -> Type:
 def _limits(rows: int | None, groups: int | None, rows_per_group: int | None) -> UnitLimits:
     for name, given in (("rows", rows), ("groups", groups), ("rows_per_group", rows_per_group)):
         if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 1 <= given < 2**31):
-            raise ParameterError(f"{name} is a whole number of at least 1", parameter=name)
+            raise ParameterError(f"{name} must be a whole number of at least 1", parameter=name)
     return UnitLimits(rows, groups, rows_per_group)
 
 
@@ -182,7 +184,7 @@ def _declared(
             )
         table, _, column = name.rpartition(".")
         if table and table not in sorted_:
-            raise ParameterError(f"columns= names a table that is not there: {table!r}", parameter="columns")
+            raise ParameterError(f"columns= names an unknown table: {table!r}", parameter="columns")
         for one in [table] if table else list(frames):
             sorted_[one][column if table else name] = {word: _decimal(value) for word, value in words.items()}
     read = {
@@ -207,15 +209,18 @@ def _decimal(value: Any) -> Any:
 
 
 def _check_names(frames: Mapping[str, Any], public: Mapping[str, Any]) -> None:
-    """Refuse tables, and columns of one table, whose names are the same but for capitals."""
+    """Refuse tables, and columns of one table, whose names differ only in capitals."""
     tables = [*frames, *public]
     if len({name.casefold() for name in tables}) < len(tables):
-        raise ParameterError("two tables have one name, but for capitals, which SQL does not tell apart: rename one")
+        raise ParameterError(
+            "two tables have names that differ only in capitals, which SQL does not tell apart: rename one"
+        )
     for name, frame in frames.items():
         labels = labels_of(frame)
         if len({label.casefold() for label in labels}) < len(labels):
             raise ParameterError(
-                f"two columns of {name!r} have one name, but for capitals, which SQL does not tell apart: rename one"
+                f"two columns of {name!r} have names that differ only in capitals, which SQL does not tell apart: "
+                "rename one"
             )
 
 
@@ -223,7 +228,7 @@ def _public(name: str, given: Any, columns: Any) -> tuple[Any, PublicTable]:
     """Return a public frame and what is unique in it."""
     if not isinstance(given, tuple) or len(given) != 2:
         raise ParameterError(
-            f"public={{{name!r}: (frame, [the columns no two of its rows agree on])}}", parameter="public"
+            f"public= must give {name!r} as (frame, [columns that no two of its rows agree on])", parameter="public"
         )
     frame, unique = given
     keys: Sequence[str] = [unique] if isinstance(unique, str) else list(unique)

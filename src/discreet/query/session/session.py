@@ -71,9 +71,9 @@ class Session:
         Args:
             unit: the column that names the person, "row", or one of these for each table.
             budget: what may be spent in all, such as PureDP(3) or ZCDP(0.5, delta=1e-6).
-            rows: at most so many rows of one unit count; or, instead or besides, `groups` and `rows_per_group`.
-            groups: at most so many groups of one unit count.
-            rows_per_group: with at most so many rows in each.
+            rows: the most rows of one unit that count; `groups` and `rows_per_group` may be given instead, or too.
+            groups: the most groups of one unit that count.
+            rows_per_group: the most rows of one unit that count in each of its groups.
             columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.

@@ -9,8 +9,9 @@ from typing import Any
 
 from discreet.display import Table, definition_list
 from discreet.errors import ParameterError, UnsupportedSQL
+from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.mechanisms import Top as TopMechanism
-from discreet.privacy import Guarantee, Norm, Relation, Sensitivity
+from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer import Record, plain
 from discreet.query.expression import Value
@@ -29,6 +30,11 @@ class TopAnswer:
     guarantee: Guarantee
     record: Record
 
+    @property
+    def cost(self) -> PrivacyLoss:
+        """What the release costs, as a loss that adds up with others."""
+        return PrivacyLoss.from_guarantee(self.guarantee)
+
     def __iter__(self) -> Any:
         return iter(key[0] if len(self.names) == 1 else key for key in self.keys)
 
@@ -40,8 +46,24 @@ class TopAnswer:
         rows = [[place + 1, *(plain(value) for value in key)] for place, key in enumerate(self.keys)]
         return Table(["place", *self.names], rows)
 
+    def to_dict(self) -> dict[str, list[Value]]:
+        """Return the columns of the key by name, the first choice first."""
+        return {name: [key[place] for key in self.keys] for place, name in enumerate(self.names)}
+
+    def to_pandas(self) -> Any:
+        """Return a pandas frame."""
+        return to_pandas(self.to_dict())
+
+    def to_polars(self) -> Any:
+        """Return a Polars frame."""
+        return to_polars(self.to_dict(), strict=False)
+
+    def to_arrow(self) -> Any:
+        """Return an Arrow table."""
+        return to_arrow(self.to_dict())
+
     def __str__(self) -> str:
-        return f"{self.table()}\n\npromise: {with_notion(self.guarantee)}"
+        return f"{self.table()}\n\nguarantee: {with_notion(self.guarantee)}"
 
     def _repr_html_(self) -> str:
         """Return the keys for a notebook."""
@@ -95,7 +117,9 @@ def top(charging: Charging, made: PricedQuery, k: int, timeout: float | None = N
     for key in aggregation.keys:
         candidates *= len(key.domain or ())
     if isinstance(k, bool) or not isinstance(k, int) or not 1 <= k <= candidates:
-        raise ParameterError(f"k is between 1 and the {candidates} public keys. Nothing was spent.", parameter="k")
+        raise ParameterError(
+            f"k must be between 1 and {candidates}, the number of public keys. Nothing was spent.", parameter="k"
+        )
     choice = TopKeys(made, k)
     _ = choice.mechanism  # a price that buys nothing is refused before it is charged
     digest = hashlib.sha256(json.dumps(["top", k, made.digest]).encode()).hexdigest()

@@ -42,11 +42,13 @@ class Watch:
     ) -> None:
         exact = rational_or_none(threshold)
         if exact is None:
-            raise ParameterError("threshold is a finite number of rows", parameter="threshold")
+            raise ParameterError("threshold must be a finite number of rows", parameter="threshold")
         if isinstance(hits, np.integer):
             hits = int(hits)
         if isinstance(hits, bool) or not isinstance(hits, int) or hits < 1:
-            raise ParameterError("hits is how many answers above end the stream, at least 1", parameter="hits")
+            raise ParameterError(
+                "hits, how many answers above end the stream, must be a whole number of at least 1", parameter="hits"
+            )
         self._charging, self._threshold, self._hits = session._charging, exact, hits
         self._tells_gaps = truth_value(gap, name="gap")
         self._answer_epsilon = None if answer_epsilon is None else positive_price(answer_epsilon, name="answer_epsilon")
@@ -56,7 +58,7 @@ class Watch:
         self._lock = threading.Lock()
         pure = Price(epsilon=price.epsilon, share=price.share)
         if price.share is not None and noise_of(session.policy.budget, pure).name == "GAUSSIAN":
-            raise ParameterError("under a zCDP budget a watch is paid in epsilon=", parameter="share")
+            raise ParameterError("share= must be left out under a zCDP budget; write epsilon=", parameter="share")
         self._cost = cost_under(session.policy.budget, pure, private_keys=False, relation=session.policy.relation)
 
     @property

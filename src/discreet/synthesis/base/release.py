@@ -102,7 +102,7 @@ class Synthesizer(ABC):
 def require_records(table: object, name: str) -> None:
     """Refuse a table that is not in codes yet."""
     if not isinstance(table, Records):
-        raise InputError(f"{name} is not Records but {type(table).__name__}; encode it first: domain.encode(frame)")
+        raise InputError(f"{name} must be Records, not {type(table).__name__}; encode it first: domain.encode(frame)")
 
 
 def _with_checks(of: Callable[..., Any]) -> Callable[..., Any]:

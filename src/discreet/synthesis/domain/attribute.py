@@ -133,7 +133,7 @@ class Binned(Attribute):
             raise ParameterError(f"{self.name}: edges increase, one more than there are bins", parameter="edges")
 
     def encode(self, column: Any) -> Codes:
-        """Return the bin of every number; what is no number is missing, or an error where nothing may be."""
+        """Return the bin of every number; what is not a number is missing, or an error where nothing may be missing."""
         found = numbers(as_column(column), odd_is_missing=True).astype(np.float64)
         codes = np.searchsorted(np.array(self.edges[1:-1]), found, side="right").astype(np.int64)
         codes[np.isnan(found)] = len(self.values)
@@ -161,7 +161,7 @@ class Bins:
 
     def __post_init__(self) -> None:
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= 1 << 16:
-            raise ParameterError("count is a number of bins from 1 to 65,536", parameter="count")
+            raise ParameterError("count must be a number of bins from 1 to 65,536", parameter="count")
         if self._low >= self._high:
             raise ParameterError("low is less than high", parameter="low")
 

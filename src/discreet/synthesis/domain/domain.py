@@ -138,10 +138,10 @@ class Records:
     def __post_init__(self) -> None:
         given = np.asarray(self.codes)
         if given.dtype != np.uint16 and given.size and (given.dtype.kind not in "ui" or _wraps(given)):
-            raise InputError("codes are whole numbers, and one lies outside its attribute's values")
+            raise InputError("codes must be whole numbers; one lies outside its attribute's values")
         codes = np.ascontiguousarray(given, dtype=np.uint16)
         if codes.ndim != 2 or codes.shape[0] != len(self.domain):
-            raise InputError("codes form an array with one row for each attribute")
+            raise InputError("codes must be an array with one row for each attribute")
         if codes.size and np.any(codes.max(axis=1) >= np.array(self.domain.sizes)):
             raise InputError("a code lies outside its attribute's values")
         codes = codes.view()  # so that an array handed in can still be written to by its owner

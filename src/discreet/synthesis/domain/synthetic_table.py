@@ -39,7 +39,7 @@ class SyntheticTable:
             or np.any(weights < 0)
             or not weights.sum() > 0
         ):
-            raise InputError("weights are one finite number, at least 0, for each record, and not all 0")
+            raise InputError("weights must be one finite number, at least 0, for each record, and not all 0")
 
     @property
     def domain(self) -> Domain:

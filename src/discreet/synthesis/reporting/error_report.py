@@ -71,7 +71,9 @@ def report(
     """
     probability(confidence, name="confidence")
     if not isinstance(release, SyntheticRelease):
-        raise InputError(f"a report is about a SyntheticRelease, not {type(release).__name__}: report(release, truth)")
+        raise InputError(
+            f"a report must be about a SyntheticRelease, not {type(release).__name__}: report(release, truth)"
+        )
     if truth is not None:
         require_records(truth, "the truth")
     workload = release.workload
@@ -88,9 +90,9 @@ def report(
         )
         return Report(release, (), distances, None, (), *known)
     if truth.domain != workload.domain:
-        raise InputError("the truth is of another domain than the release")
+        raise InputError("the truth must be of the same domain as the release")
     if any(other.workload.digest != workload.digest for other in beside):
-        raise InputError("a release to stand beside this one answers other queries")
+        raise InputError("a release beside this one must answer the same queries")
     exact, shares = workload.frequencies(truth), one_way_shares(truth)
     others = [(other.method, other.answers) for other in beside]
     others += [(one.value, baseline_answers(one, workload, shares)) for one in baselines]

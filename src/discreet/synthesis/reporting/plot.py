@@ -92,7 +92,7 @@ def error_curve(
     *,
     repeats: int = 1,
 ) -> ErrorCurves:
-    """Release a table by every method at every epsilon, so many times each, and measure the errors.
+    """Release a table by every method at every epsilon, `repeats` times each, and measure the errors.
 
     `methods` are functions from epsilon to a synthesizer. What comes back is for the owner of the records: it is
     computed from them without noise, and the releases made on the way are not charged anywhere.
@@ -101,7 +101,7 @@ def error_curve(
         raise ParameterError("name at least one method and one epsilon", parameter="methods")
     times, levels = whole(repeats, name="repeats"), tuple(float(positive(one, name="epsilon")) for one in epsilons)
     if times < 1:
-        raise ParameterError("repeats is at least 1", parameter="repeats")
+        raise ParameterError("repeats must be at least 1", parameter="repeats")
     found = np.array([[_measured(make, one, records, times) for one in levels] for make in methods.values()])
     return ErrorCurves(tuple(methods), levels, found[:, :, 0], found[:, :, 1], times)
 

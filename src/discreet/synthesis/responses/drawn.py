@@ -90,15 +90,15 @@ def _checked(workload: Workload, queries: Any, weights: Any) -> tuple[Integers, 
     """Return distinct query numbers and their weights, summed where one is given twice and dropped where that is 0."""
     numbers, given = np.asarray(queries), np.asarray(weights)
     if numbers.ndim != 1 or numbers.shape != given.shape:
-        raise InputError("queries and weights are two arrays of one length")
+        raise InputError("queries and weights must be two arrays of one length")
     if numbers.size == 0:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     if numbers.dtype.kind not in "iu" or given.dtype.kind not in "iu":
-        raise InputError("query numbers and weights are whole numbers")
+        raise InputError("query numbers and weights must be whole numbers")
     if numbers.min() < 0 or numbers.max() >= len(workload):
-        raise InputError(f"a query number lies outside 0 to {len(workload) - 1:,}")
+        raise InputError(f"a query number must be from 0 to {len(workload) - 1:,}")
     if np.any(given == 0):
-        raise InputError("a weight is 0: leave out queries that were not drawn")
+        raise InputError("weights must not be 0: leave out queries that were not drawn")
     if max(int(given.max()), -int(given.min())) * given.size >= _LARGEST:
         raise InputError(f"the weights are too large: their sum must stay below 2^{_LARGEST.bit_length() - 1}")
     given = given.astype(np.int64)

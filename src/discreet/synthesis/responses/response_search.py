@@ -100,7 +100,7 @@ def _starts(landscape: Landscape, starts: int, turn: int, warm: Any) -> Integers
         given = np.atleast_2d(np.asarray(warm).T)
         fits = given.ndim == 2 and given.shape[1] == len(sizes) and given.dtype.kind in "iu"
         if not fits or np.any(given < 0) or np.any(given >= sizes):
-            raise InputError("warm starts are records of the domain: one row of codes for each attribute")
+            raise InputError("warm starts must be records of the domain: one row of codes for each attribute")
     scattered = _scatter(turn, starts, len(sizes)) % sizes
     return np.concatenate([landscape.greedy(scattered[0])[None], given, scattered[1:]])
 
@@ -209,7 +209,7 @@ def _record(drawn: Drawn, known: Any) -> Codes:
     record = np.asarray(known)
     fits = record.shape == drawn.sizes.shape and record.dtype.kind in "iu"
     if not fits or np.any(record < 0) or np.any(record >= drawn.sizes):
-        raise InputError("a known record has one code of the domain for each attribute")
+        raise InputError("a known record must have one code of the domain for each attribute")
     return record.astype(np.uint16)
 
 

@@ -113,7 +113,7 @@ def check_keywords(given: Mapping[str, Any], allowed: Sequence[str]) -> None:
     unknown = [name for name in given if name not in allowed]
     if "error" in unknown:
         raise ParameterError(
-            "error= settles the price of one answer, and no release's: say epsilon=, epsilon= with delta=, rho= or "
+            "error= sets the price of one answer and not of a release: write epsilon=, epsilon= with delta=, rho= or "
             "share= (of the budget). Nothing was spent.",
             parameter="error",
         )

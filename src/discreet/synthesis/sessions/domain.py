@@ -40,13 +40,13 @@ def declared_domain(
 
 
 def check_session(session: object) -> None:
-    """Refuse what is no session, such as the frame itself."""
+    """Raise unless this is a session; people give the frame itself."""
     from discreet.query import Session
 
     if not isinstance(session, Session):
         raise ParameterError(
-            f"the first argument is a Session, not {type(session).__name__}: open one with Session.open(policy_file, "
-            "analyst=...) or Session.from_frames(table=frame, ...). Nothing was spent.",
+            f"the first argument must be a Session, not {type(session).__name__}: open one with "
+            "Session.open(policy_file, analyst=...) or Session.from_frames(table=frame, ...). Nothing was spent.",
             parameter="session",
         )
 
@@ -78,7 +78,7 @@ def rows_of_one_unit(table: TablePolicy) -> int:
 
 
 def packed(domain: Domain, table: TablePolicy, rows: Mapping[str, Any], most: int) -> Records:
-    """Return rows as an engine hands them out, with at most so many of each unit, as records of a domain. Private."""
+    """Return rows as an engine hands them out, with at most `most` of each unit, as records of a domain. Private."""
     kept = slice(None) if isinstance(table.unit, UnitIsRow) else bounded(rows["unit"], most)
     typed = {name: _typed(rows[name], table.columns[name].type)[kept] for name in domain.names}
     return domain.encode(typed)
@@ -160,7 +160,7 @@ def _attribute(column: ColumnPolicy, bins: int | Mapping[str, int | Bins]) -> At
 
 
 def _whole_bins(name: str, interval: tuple[Fraction, Fraction], count: int) -> Binned:
-    """Return bins of so many integers each that there are at most `count`; a bin's value is the integer in its middle.
+    """Return at most `count` bins with the same number of integers each; a bin's value is its middle integer.
 
     >>> _whole_bins("age", (Fraction(0), Fraction(90)), 3).values
     (15, 46, 77)
@@ -173,19 +173,20 @@ def _whole_bins(name: str, interval: tuple[Fraction, Fraction], count: int) -> B
 
 
 def _check_bins(bins: object, table: TablePolicy) -> None:
-    """Refuse bins that are none, or for columns that are not numbers."""
+    """Raise for bad bins, and for bins of columns that are not numbers."""
     stated = bins if isinstance(bins, Mapping) else {None: bins}
     for name, count in stated.items():
         whole = isinstance(count, int) and not isinstance(count, bool) and 1 <= count <= _MOST_VALUES
         if not whole and not (isinstance(count, Bins) and name is not None):
             raise ParameterError(
-                f'bins is a whole number from 1 to {_MOST_VALUES:,}, or such numbers or Bins by column: {{"age": 16}}',
+                f"bins must be a whole number from 1 to {_MOST_VALUES:,}, or such numbers or Bins by column: "
+                '{"age": 16}',
                 parameter="bins",
             )
         if name is not None and name not in table.columns:
             raise UnknownName(_no_column(table, str(name)))
         if name is not None and not table.columns[name].type.numeric:
-            raise ParameterError(f"bins are for numbers, and {name} is none", parameter="bins")
+            raise ParameterError(f"bins must be for columns of numbers; {name} is not one", parameter="bins")
 
 
 def _no_column(table: TablePolicy, name: str) -> str:

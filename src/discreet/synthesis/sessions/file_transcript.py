@@ -102,7 +102,7 @@ class FileTranscript(Transcript):
     def append(self, one: Round) -> None:
         """Keep the next round; when this returns, no crash can undo it."""
         if self._header is None:
-            raise LedgerError("a transcript is begun before its first round")
+            raise LedgerError("a transcript must be begun before its first round")
         self._require_next(one)
         self._write(_line(one))
         self._rounds.append(one)

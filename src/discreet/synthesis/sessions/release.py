@@ -67,7 +67,7 @@ class Prepared:
             ("method", self.made.name),
             ("table", f"{self.table.name} ({', '.join(self.columns)})"),
             ("queries", queries),
-            ("price", with_notion(self.guarantee)),
+            ("cost", with_notion(self.guarantee)),
             ("fits", f"{self.fits:,} times into what is left of the budget"),
             *((f"plan: {name}", words) for name, words in plan_lines(self.plan)),
             *([] if self.made.foreseen is None else [("error", self.made.foreseen)]),

@@ -53,7 +53,7 @@ def to_text(release: SyntheticRelease) -> str | None:
 
 
 def from_text(text: str, made: Synthesizer) -> SyntheticRelease:
-    """Return the release that was stored for a synthesizer; refuse every text that is none."""
+    """Return the release that was stored for a synthesizer; raise for any other text."""
     try:
         return _release({name: _value(value) for name, value in json.loads(text).items()}, made)
     except (

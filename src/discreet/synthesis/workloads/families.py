@@ -87,7 +87,7 @@ def _random_queries(
 def parities(domain: Domain, *, ways: int, count: int | None = None, seed: int = 1) -> Workload:
     """Return queries that ask for an odd number of true literals among `ways` about different attributes.
 
-    The literal of an attribute with two values is that it has the second. Without `count` every set of so many
+    The literal of an attribute with two values is that it has the second. Without `count` every set of `ways`
     attributes is asked about, which takes attributes of two values; with it, random sets, and for an attribute of more
     values a random one.
 
@@ -232,10 +232,11 @@ def queries(domain: Domain, wanted: Iterable[Mapping[str, Any]], *, either: bool
 
 
 def _listed(domain: object, wanted: object) -> list[Mapping[str, Any]]:
-    """Return the queries as a list, refusing what is no list of mappings over a domain."""
+    """Return the queries as a list, and raise unless it is a list of mappings over a domain."""
     if not isinstance(domain, Domain):
         raise ParameterError(
-            f"the first argument is a Domain, not {type(domain).__name__}: queries(domain, [...])", parameter="domain"
+            f"the first argument must be a Domain, not {type(domain).__name__}: queries(domain, [...])",
+            parameter="domain",
         )
     form = 'a list of queries is needed, each by attribute: queries(domain, [{"sex": "f", "rooms": [1, 2]}])'
     if isinstance(wanted, Mapping | str | bytes) or not isinstance(wanted, Iterable):

@@ -164,7 +164,7 @@ class Marginals(Workload):
     def table(self, place: int, answers: NDArray[Any]) -> NDArray[Any]:
         """Return the answers of one marginal as an array with an axis for each of its attributes."""
         if np.shape(answers) != (len(self),):
-            raise InputError("answers are one number for each cell")
+            raise InputError("answers must be one number for each cell")
         place = range(len(self.sets))[place]
         shape = [self.domain.sizes[one] for one in self.sets[place]]
         part: NDArray[Any] = np.asarray(answers)[self.offsets[place] : self.offsets[place + 1]]
@@ -204,12 +204,12 @@ def marginals(
 def _names(one: Sequence[str]) -> Sequence[str]:
     """Refuse a name where a list of names belongs."""
     if isinstance(one, str):
-        raise ParameterError(f"a marginal is a list of names, as in ({one[:80]!r},)", parameter="attributes")
+        raise ParameterError(f"a marginal must be a list of names, as in ({one[:80]!r},)", parameter="attributes")
     return one
 
 
 def _some(domain: Domain, ways: int, count: int, seed: int) -> list[tuple[int, ...]]:
-    """Return so many different sets of attributes, in order."""
+    """Return `count` different sets of attributes, in order."""
     flips = coins(seed)
     found: dict[tuple[int, ...], None] = {}
     while len(found) < count:

@@ -198,14 +198,14 @@ class Workload:
 def require_own(workload: Workload, records: Records) -> None:
     """Refuse records whose codes mean something else."""
     if records.domain != workload.domain:
-        raise InputError("the records are of another domain than the workload")
+        raise InputError("the records must be of the same domain as the workload")
 
 
 def checked_weights(weights: NDArray[np.float64], records: Records) -> NDArray[np.float64]:
     """Return weights in double precision, one for each record."""
     weights = np.ascontiguousarray(weights, dtype=np.float64)
     if weights.shape != (len(records),):
-        raise InputError("weights are one number for each record")
+        raise InputError("weights must be one number for each record")
     return weights
 
 

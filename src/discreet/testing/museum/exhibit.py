@@ -58,7 +58,7 @@ class Exhibit(ABC):
 
     @abstractmethod
     def runs(self, value: Any, draws: int) -> NDArray[Any]:
-        """Run the mechanism so many times on one input: one row a run; outputs are numbers or short vectors of them."""
+        """Run the mechanism `draws` times on one input: one row a run; outputs are numbers or short vectors of them."""
 
     def __call__(self, value: Any) -> Any:
         """Run once."""

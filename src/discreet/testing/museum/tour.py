@@ -170,9 +170,9 @@ def tour(
     draws: int = 50_000,
     progress: Progress | None = None,
 ) -> Tour:
-    """Audit exhibits, each at the level on its label, and with `sampled` also by so many runs.
+    """Audit exhibits, each at the level on its label, and with `sampled` also by `draws` runs.
 
-    Runs are made on the pair of neighbors that the exact law says is told apart best, so that none are spent on
+    Runs are made on the pair of neighbors that the exact law says is told apart best, and no run is spent on
     looking for it. `progress` is told how many exhibits are done, and of how many.
 
     >>> from discreet.testing.museum import benchmark

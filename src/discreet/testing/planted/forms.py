@@ -62,7 +62,7 @@ class ErrorTells(Laplace):
     def __call__(self, value: Any) -> Any:
         """Refuse in too many words."""
         if not isinstance(value, int):
-            raise InputError(f"this mechanism takes integers, and {value!r} is none")
+            raise InputError(f"this mechanism takes integers; got {value!r}")
         return super().__call__(value)
 
 

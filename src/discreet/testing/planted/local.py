@@ -12,6 +12,7 @@ from discreet.audit import Level
 from discreet.errors import InputError
 from discreet.local import (
     DirectResponse,
+    FrequencyOracle,
     Geometry,
     HashedGeometry,
     HybridGeometry,
@@ -24,9 +25,9 @@ from discreet.local.protocol import COIN_TOTAL, Integers, toss
 from discreet.randomness import uniform_below_array
 from discreet.testing.planted.fault import ERRORS, INDEPENDENT, LAW, LOSS, Planted
 
-_answers: dict[str, Any] = {"epsilon": Fraction(1), "values": 4}
-_plane: dict[str, Any] = {"epsilon": Fraction(1), "values": 13, "prime": 3, "dimension": 3}
-_blocks: dict[str, Any] = {"epsilon": Fraction(1), "values": 8, "blocks": 2, "prime": 3, "dimension": 2}
+_answers: dict[str, Any] = {"epsilon": Fraction(1), "categories": 4}
+_plane: dict[str, Any] = {"epsilon": Fraction(1), "categories": 13, "prime": 3, "dimension": 3}
+_blocks: dict[str, Any] = {"epsilon": Fraction(1), "categories": 8, "blocks": 2, "prime": 3, "dimension": 2}
 _hashed: dict[str, Any] = {
     "epsilon": Fraction(1), "keys": "integer:8", "prime": 2, "dimension": 3, "rows": 8, "seed": 3,
 }  # fmt: skip
@@ -108,19 +109,20 @@ class Talkative(DirectResponse):
             return super().items(values)
         except InputError:
             pass
-        raise InputError(f"{values!r} is none of the values; nothing was reported")
+        raise InputError(f"{values!r} is not one of the values; nothing was reported")
 
 
 class OneCoinForTwo(Randomizer):
     """Reports share a coin with their neighbor."""
 
+    spec: FrequencyOracle
     _coins: tuple[bool, ...] = ()
 
     def __call__(self, value: Any) -> int:
         """Toss once for two reports."""
         coins = self._coins or (bool(toss(self.spec.coin, 1)[0]),) * 2
         self._coins = coins[1:]
-        other = int(uniform_below_array(self.spec.size - 1, 1)[0])
+        other = int(uniform_below_array(self.spec.cells - 1, 1)[0])
         return int(value) if coins[0] else other + (other >= value)
 
 
@@ -133,11 +135,11 @@ FAULTS = [
             lambda: OneCoinForTwo(DirectResponse(**_answers)), lambda: DirectResponse(**_answers).mechanism(),
             inputs=[2], draws=2000),
     Planted("OneBitHadamard: never flips", "the sign is always the right one", Level.STATISTICAL,
-            lambda: NeverFlips(epsilon=Fraction(1), values=4).mechanism(),
-            lambda: OneBitHadamard(epsilon=Fraction(1), values=4).mechanism(), neighbors=[(1, 3)]),
+            lambda: NeverFlips(epsilon=Fraction(1), categories=4).mechanism(),
+            lambda: OneBitHadamard(epsilon=Fraction(1), categories=4).mechanism(), neighbors=[(1, 3)]),
     Planted("OneBitHadamard: row by value", "the public row has the bits of the private value", Level.STATISTICAL,
-            lambda: RowOfItsOwn(epsilon=Fraction(1), values=8).mechanism(),
-            lambda: OneBitHadamard(epsilon=Fraction(1), values=8).mechanism(), neighbors=[(1, 6)]),
+            lambda: RowOfItsOwn(epsilon=Fraction(1), categories=8).mechanism(),
+            lambda: OneBitHadamard(epsilon=Fraction(1), categories=8).mechanism(), neighbors=[(1, 6)]),
     Planted("ProjectiveGeometry: any point", "an outside point is drawn from all points", LAW,
             lambda: AnyPoint(**_plane).mechanism(), lambda: ProjectiveGeometry(**_plane).mechanism(), inputs=[0, 12]),
     Planted("ProjectiveGeometry: planes too close", "the price counts one point on which they differ", LOSS,

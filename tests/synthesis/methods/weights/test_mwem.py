@@ -185,7 +185,7 @@ def test_whatever_shares_are_given_no_more_than_the_allowance_is_spent(
 def test_records_of_another_domain_are_refused() -> None:
     method = Mwem.of(conjunctions(DOMAIN, count=5), Neighbors(Relation.CHANGE_ONE, 10), epsilon=1)
     other = Domain.of(a=range(2), b=range(3), c=range(5))
-    with pytest.raises(InputError, match="another domain"):
+    with pytest.raises(InputError, match="same domain as the workload"):
         method(Records(other, np.zeros((3, 4), dtype=np.uint16)))
 
 

@@ -1,6 +1,6 @@
 """The embedded engine: requests run on DuckDB, over a database file, Parquet, CSV or data frames.
 
-A bounded table is made once, with at most so many rows of each unit, and then read by every query as it is.
+A bounded table is made once, with a bounded number of rows of each unit, and then read by every query as it is.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ def domain_of(type: Type, values: tuple[Value, ...]) -> StoredDomain:
     """Return a domain; no value stands in its table twice.
 
     Raises:
-        UnsupportedSQL: where a text is none that a statement can hold.
+        UnsupportedSQL: where a statement cannot hold a text.
     """
     name = f"{MADE}.domain_" + hashlib.sha256(repr((type, values)).encode()).hexdigest()[:16]
     listed = [constant(value, type) for value in values]

@@ -85,7 +85,7 @@ def _statement(name: str, columns: Mapping[str, ColumnPolicy], rows: int, keys: 
 
 
 def _shared(stated: ColumnPolicy, each: int) -> str:
-    """Return an identifier that so many rows share."""
+    """Return an identifier that `each` rows share."""
     text = f"(i // {each})"
     return f"'id ' || {text}" if stated.type is Type.TEXT else _FROM_NUMBER[stated.type].format(text)
 

@@ -177,7 +177,7 @@ def _path(tables: Tables, table: str) -> list[tuple[str, Unit]]:
 
 
 def _whole_number(text: str) -> str:
-    """Return how a text that is declared as an integer is compared: as that integer; NULL where it is none."""
+    """Return how a text that is declared as an integer is compared: as that integer, or as NULL if it is no integer."""
     return f"CAST({whole_text(text, 'HUGEINT')} AS VARCHAR)"
 
 

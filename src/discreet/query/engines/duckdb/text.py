@@ -111,7 +111,7 @@ _CONSTANTS: Mapping[Type, Callable[[Any], str]] = {
 
 
 def type_of(declared: str) -> Type | None:
-    """Return our type of a DuckDB type, or None where there is none (lists, structures, blobs, intervals).
+    """Return our type of a DuckDB type, or None for other types (lists, structures, blobs, intervals).
 
     >>> type_of("DECIMAL(18,3)"), type_of("UBIGINT"), type_of("INTEGER[]")
     (Type.REAL, Type.INTEGER, None)

@@ -277,7 +277,9 @@ def _in(reader: Reader, node: exp.Expr) -> Expression:
     for item in node.expressions:
         option = reader.read(item)
         if not isinstance(option, Literal) or option.value is None:
-            raise UnsupportedSQL(f"IN takes a list of constants, and {shown(item)!r} is none. Write x = a OR x = b.")
+            raise UnsupportedSQL(
+                f"IN takes a list of constants, and {shown(item)!r} is not a constant. Write x = a OR x = b."
+            )
         options.append(option)
     if not options:
         raise UnsupportedSQL("IN needs at least one constant in its list. Write x IN (1, 2, 3).")

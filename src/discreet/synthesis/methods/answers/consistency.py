@@ -65,7 +65,7 @@ def fitted(truths: Floats, answers: Floats) -> Fitted:
     ([0.45, 0.45], True)
     """
     if truths.shape[0] != answers.shape[0] or truths.shape[1] == 0:
-        raise InputError("there is one row of truths for each answer, and at least one record")
+        raise InputError("truths must have one row for each answer, and at least one record")
     center = truths.mean(axis=1, keepdims=True)
     weights = _nearest_weights(_Distance.of(truths - center, answers - center[:, 0]), truths.shape[1])
     held = truths @ weights
@@ -93,7 +93,7 @@ class _Distance:
 
 
 def _nearest_weights(distance: _Distance, count: int) -> Floats:
-    """Return the weights after at most so many accelerated steps, started again whenever one overshoots."""
+    """Return the weights after some accelerated steps, which start again whenever one overshoots."""
     weights = np.full(count, 1 / count)
     size = 1 / max(_largest_eigenvalue(distance, count), 1e-12)
     point, speed, height = weights, 1.0, math.inf

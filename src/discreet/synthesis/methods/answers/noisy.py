@@ -91,7 +91,7 @@ class NoisyAnswers(Synthesizer):
         Unless stated, the answers `given` are the table's where it is over all cells, else the noisy ones.
         """
         if given is not None and not isinstance(given, AnswerSource):
-            raise ParameterError("given is AnswerSource.NOISY or AnswerSource.TABLE", parameter="given")
+            raise ParameterError("given must be AnswerSource.NOISY or AnswerSource.TABLE", parameter="given")
         whole = fits_whole(workload.domain, len(workload))
         allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
         return cls(workload, allowance, given or (AnswerSource.TABLE if whole else AnswerSource.NOISY))

@@ -145,13 +145,13 @@ def integer_scores(counts: Integers, records: int, *, turn: int, sums: Integers,
 def _counted(value: Any, queries: int) -> tuple[Integers, int]:
     """Return counts and the number of records; refuse anything else without showing it."""
     if not isinstance(value, tuple) or len(value) != 2:
-        raise InputError("the input is a pair: the counts of all queries, and the number of records")
+        raise InputError("the input must be a pair: the counts of all queries, and the number of records")
     counts, records = _integers(value[0]), value[1]
     whole_records = isinstance(records, int | np.integer) and not isinstance(records, bool)
     if counts is None or counts.size != queries or not whole_records:
-        raise InputError("the input is a pair: one whole count for each query, and the whole number of records")
+        raise InputError("the input must be a pair: one whole count for each query, and the whole number of records")
     if records < 0 or np.any(counts < 0) or np.any(counts > records):
-        raise InputError("counts lie between 0 and the number of records")
+        raise InputError("counts must lie between 0 and the number of records")
     return counts, int(records)
 
 

@@ -91,9 +91,9 @@ class DualQuery(Synthesizer):
         if self.certify != 0:
             whole(self.certify, name="certify")
         if not isinstance(self.oracle, Responder) or not isinstance(self.weights, Weights):
-            raise ParameterError("oracle is a member of Responder, weights is one of Weights", parameter="weights")
+            raise ParameterError("oracle must be a Responder, and weights must be Weights", parameter="weights")
         if len(self.draws) < 2:
-            raise ParameterError("rounds is at least 2: the first one costs nothing and tells nothing")
+            raise ParameterError("rounds must be at least 2: the first one costs nothing and tells nothing")
         self.workload.literals.check(self.workload.domain)  # cells too many to list are refused before they are paid
         if not affords(self.allowance, self.price):
             raise ParameterError("these draws cost more than the price allows: use DualQuery.of", parameter="draws")
@@ -127,7 +127,8 @@ class DualQuery(Synthesizer):
             rounds: how often to play.
             oracle: who answers the draws.
             weights: how the records count.
-            certify: in so many rounds a linear program bounds how much better a record could be; eight, or fewer.
+            certify: the number of rounds, at most eight, in which a linear program bounds how much better a record
+            could be.
         """
         allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
         way = accounting or (Accounting.PURE if allowance.pure else Accounting.ZCDP)
@@ -139,7 +140,7 @@ class DualQuery(Synthesizer):
         rate = None if eta is None else positive_rational(eta, name="eta")
         length = None if rounds is None else whole(rounds, name="rounds")
         if length is not None and length < 2:
-            raise ParameterError("rounds is at least 2: the first one costs nothing and tells nothing")
+            raise ParameterError("rounds must be at least 2: the first one costs nothing and tells nothing")
         fast = Accounting.ZCDP if way is Accounting.CERTIFIED else way
         found = parameters(len(workload), afford(allowance, fast), eta=rate, rounds=length)
         draws = afford(allowance, way)(found.eta, found.rounds) if way is not fast else found.draws

@@ -81,10 +81,10 @@ class DualQueryPrice:
         if not isinstance(self.neighbors, Neighbors):
             raise ParameterError("neighbors say who is protected: Neighbors(relation, people)", parameter="neighbors")
         if not isinstance(self.accounting, Accounting):
-            raise ParameterError("accounting is a member of Accounting", parameter="accounting")
+            raise ParameterError("accounting must be an Accounting", parameter="accounting")
         if isinstance(self.draws, Sequence):
             if len(self.draws) != self.rounds:
-                raise ParameterError("draws is one number for all rounds, or one for each", parameter="draws")
+                raise ParameterError("draws must be one number for all rounds, or one for each", parameter="draws")
             object.__setattr__(self, "draws", tuple(whole(count, name="draws") for count in self.draws))
         else:
             whole(self.draws, name="draws")
@@ -217,7 +217,7 @@ def _chance(delta: Number | None) -> Fraction:
         raise MissingParameter("this accounting is at a delta: give delta=", parameter="delta")
     exact = positive_price(delta, name="delta")
     if exact >= 1:
-        raise ParameterError("delta is a probability below 1", parameter="delta")
+        raise ParameterError("delta must be a probability below 1", parameter="delta")
     return exact
 
 
@@ -242,7 +242,7 @@ def learning_rate(queries: int, rounds: int) -> Fraction:
 def parameters(
     queries: int, afford: Callable[[Fraction, int], int], *, eta: Fraction | None = None, rounds: int | None = None
 ) -> Parameters:
-    """Return the parameters for a workload of so many queries, given the draws that a price affords.
+    """Return the parameters for a workload of `queries` queries, given the draws that a price affords.
 
     `afford(eta, rounds)` is the most draws a round at that rate and length: the price, the accounting and the public
     size enter through it alone. What is given is kept.

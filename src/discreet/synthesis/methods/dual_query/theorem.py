@@ -110,7 +110,7 @@ def dual_query_error(
     missed = 1 - exact_rational(probability(confidence, name="confidence"), name="confidence")
     short = exact_rational(gap, name="gap")
     if short < 0:
-        raise ParameterError("gap is a share of the draws, at least 0", parameter="gap")
+        raise ParameterError("gap must be a share of the draws, at least 0", parameter="gap")
     if missed == 0:
         raise ParameterError("confidence is less than 1", parameter="confidence")
 

@@ -215,7 +215,7 @@ class Evidence:
         return cls(held, played, drawn, turns, np.array([len(rounds[turn - 1]) for turn in turns]), eta)
 
     def likelihood(self, weights: Floats) -> tuple[float, Floats]:
-        """Return the logarithm of the chance of these draws, but for a constant, and its gradient in the weights."""
+        """Return the logarithm of the chance of these draws, up to a constant, and its gradient in the weights."""
         padded = np.zeros(8 * self.held.shape[1])
         padded[: len(weights)] = weights
         shares = _shares(self.held, padded) if available() else shares_by_numpy(self.held, padded)

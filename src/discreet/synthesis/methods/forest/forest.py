@@ -199,7 +199,7 @@ def answers(model: Forest, workload: Workload) -> Floats:
 
 
 def conditional_rows(joint: Floats, otherwise: Floats) -> Floats:
-    """Return each row as shares of its sum, or other shares where it has none."""
+    """Return each row as shares of its sum, or as the other shares where its sum is 0."""
     sums = joint.sum(axis=1, keepdims=True)
     conditional: Floats = np.where(sums > 0, joint / np.where(sums > 0, sums, 1.0), otherwise[None, :])
     return conditional

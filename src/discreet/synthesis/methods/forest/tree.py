@@ -42,7 +42,7 @@ GRID = 16  # scores count sixteenths of a record, so that the rounding of small 
 MOST_CELLS = 1 << 20  # of one pair
 ALL_CELLS = 1 << 30  # of all pairs that are looked at
 _MODEL_ERROR = 0.25  # of a tree, as a share of the records: what noise is set beside
-_LARGEST = float(1 << 56)  # records: sums of so many steps stay far from the ends of 64 bits
+_LARGEST = float(1 << 56)  # records: sums of this many steps stay far from the ends of 64 bits
 _MEAN_NORMAL = math.sqrt(2 / math.pi)  # the mean of |x| for a normal variable of deviation 1
 _CHUNK_RECORDS = 1 << 14
 
@@ -274,7 +274,7 @@ def harm(expected: Floats, deviation: float) -> float:
 
 
 def penalty(noise: float, total: float) -> int:
-    """Return the steps to take off a pair's score for so much L1 error by noise.
+    """Return the steps to take off a pair's score for an L1 error by noise.
 
     Independent errors add in squares: beside an error E of the model, noise x adds about x^2 / (2 E), and never more
     than x.

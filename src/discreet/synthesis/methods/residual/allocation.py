@@ -141,7 +141,7 @@ class Allocation:
 def check_residuals(sets: Sequence[Attributes]) -> None:
     """Refuse marginals whose residuals would be more than memory holds."""
     if sum(1 << len(one) for one in set(sets)) > MOST_RESIDUALS:
-        raise ParameterError("a marginal of so many attributes has too many residuals", parameter="sets")
+        raise ParameterError("a marginal has too many residuals; give it fewer attributes", parameter="sets")
 
 
 def measured(sets: Sequence[Attributes], neighbors: Neighbors) -> tuple[Attributes, ...]:

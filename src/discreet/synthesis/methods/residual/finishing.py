@@ -173,7 +173,7 @@ def fitted(sizes: tuple[int, ...], wanted: Mapping[Attributes, Floats]) -> Float
 
 
 def _passes(products: int) -> int:
-    """Return how many passes of so many products are worth their time."""
+    """Return how many passes of `products` products are worth their time."""
     least, most = _PASSES
     return min(max(_MOST_PRODUCTS // products, least), most) if products else 0
 

@@ -106,7 +106,7 @@ class Residual(Synthesizer):
                 "residuals are of marginals: make the workload with marginals(...)", parameter="workload"
             )
         if not isinstance(aim, Aim | None) or not isinstance(finish, ResidualFinish):
-            raise ParameterError("aim is an Aim, finish is a Finish", parameter="aim")
+            raise ParameterError("aim must be an Aim, and finish a ResidualFinish", parameter="aim")
         made = cls(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho), aim, finish)
         check_residuals(made.cores)
         if not made.allowance.pure:

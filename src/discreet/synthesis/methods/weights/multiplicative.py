@@ -104,7 +104,7 @@ def entropic_fit(
     [0.8, 0.2]
     """
     if np.any(prior < 0) or not prior.sum() > 0:
-        raise InputError("a prior is at least 0 for each record, and not 0 for all")
+        raise InputError("a prior must be at least 0 for each record, and above 0 for one")
     penalty = strength * variances
     multipliers: NDArray[np.float64] = np.zeros(len(values))
     if start is not None:

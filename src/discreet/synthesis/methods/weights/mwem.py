@@ -59,7 +59,7 @@ class Mwem(Synthesizer):
                 parameter="workload",
             )
         if not isinstance(self.rounds, AdaptiveRounds):  # whose shares are each at least 0 and together at most 1
-            raise ParameterError("rounds is an AdaptiveRounds: use Mwem.of", parameter="rounds")
+            raise ParameterError("rounds must be an AdaptiveRounds: use Mwem.of", parameter="rounds")
 
     @classmethod
     def of(

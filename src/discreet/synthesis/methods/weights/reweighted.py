@@ -58,7 +58,7 @@ class Reweighted(Synthesizer):
     def __post_init__(self) -> None:
         part = self.base.allowance
         if not isinstance(self.rounds, AdaptiveRounds):
-            raise ParameterError("rounds is an AdaptiveRounds: use Reweighted.of", parameter="rounds")
+            raise ParameterError("rounds must be an AdaptiveRounds: use Reweighted.of", parameter="rounds")
         if not isinstance(part.guarantee, PureDP | ZCDP):
             raise ParameterError(
                 "the base's guarantee does not add up with that of the rounds: pay it from `Allowance.part`",

@@ -159,7 +159,7 @@ class AdaptiveRounds:
         }
 
     def strength(self, deviation: float) -> float:
-        """Return the weight of the prior, for measured shares with so much noise."""
+        """Return the weight of the prior, for measured shares with this noise."""
         return math.sqrt(self.measurements / (8 * self.divergence)) / deviation
 
     def __call__(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-TAILS = 45.0  # e^-45 is 3e-20: what lies beyond so many scales is left out
+TAILS = 45.0  # e^-45 is 3e-20: what lies beyond this many scales is left out
 
 
 @cache

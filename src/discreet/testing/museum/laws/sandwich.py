@@ -106,7 +106,7 @@ class Sandwich(Pair):
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the error of the best test of size alpha."""
         if not 0.0 <= alpha <= 1.0:
-            raise ParameterError(f"a test's size lies in [0, 1], got {alpha}", parameter="alpha")
+            raise ParameterError(f"a test's size must lie in [0, 1], got {alpha}", parameter="alpha")
         sure = float(np.interp(alpha, *self._inner_curve)) * (1 - 2 * TOLERANCE)
         possible = float(np.interp(alpha, *self._outer_curve)) * (1 + 2 * TOLERANCE) + TOLERANCE
         low, high = max(1.0 - possible, 0.0), min(max(1.0 - sure, 0.0), 1.0)
