@@ -46,7 +46,7 @@ from discreet.privacy.loss import (
     table_loss,
 )
 from discreet.privacy.pairs import TradeOff
-from discreet.privacy.price import Amounts, Price, PriceOptions, cheapest, largest_rho
+from discreet.privacy.price import Price, PriceAmounts, PriceOptions, cheapest, largest_rho
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
@@ -79,7 +79,6 @@ _LAZY = {
 
 __all__ = [
     "ZCDP",
-    "Amounts",
     "ApproxDP",
     "ApproxFilter",
     "Batch",
@@ -94,6 +93,7 @@ __all__ = [
     "Odometer",
     "Partition",
     "Price",
+    "PriceAmounts",
     "PriceOptions",
     "PrivacyLoss",
     "PureDP",

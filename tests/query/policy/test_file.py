@@ -218,7 +218,7 @@ BAD = [
     ("budget", BUDGET.replace('"zcdp"', '"pure"').replace("rho", "epsilon"), 10, "no delta"),
     ("budget", BUDGET.replace('"zcdp"', '"approx"'), 9, "write `epsilon"),
     ("budget", BUDGET.replace('"zcdp"', '"approx"').replace("rho", "epsilon").replace("1e-7", "0"), 10, "pure"),
-    ("budget", BUDGET.replace("rho", "epsilon").replace("0.5", "1e-200").replace("1e-7", "1e-290"), 9, "state rho"),
+    ("budget", BUDGET.replace("rho", "epsilon").replace("0.5", "1e-200").replace("1e-7", "1e-290"), 9, "or write rho"),
     ("budget", BUDGET.replace('ledger = "ledger.sqlite"\n', ""), 7, "ledger is missing"),
     ("budget", BUDGET.replace("ledger.sqlite", "empty"), 11, "is a folder"),
     ("budget", BUDGET.replace("ledger.sqlite", "no/where.sqlite"), 11, "Make the folder"),
