@@ -37,7 +37,7 @@ from discreet.privacy.numbers import (
     written_up,
 )
 from discreet.query.pricing.price import read_price
-from discreet.statistics.pricing.price import stated_price
+from discreet.statistics import Count
 from discreet.synthesis import Neighbors
 from discreet.synthesis.base.allowance import Allowance
 
@@ -102,8 +102,8 @@ def test_session_statistics_and_synthesis_read_a_price_alike():
     added = Neighbors(Relation.ADD_REMOVE, people=100)
     for given_price in (0.1, np.float32(0.1), np.float64(0.1), TENTH):
         assert read_price(epsilon=given_price).epsilon == TENTH
-        assert stated_price(epsilon=given_price).epsilon == TENTH
-        assert stated_price(epsilon=None, rho=given_price).rho == TENTH
+        assert Count(relation=Relation.ADD_REMOVE, epsilon=given_price).price.epsilon == TENTH
+        assert Count(relation=Relation.ADD_REMOVE, rho=given_price).price.rho == TENTH
         assert Allowance.of(added, epsilon=given_price).amount == TENTH
         assert Allowance.of(added, rho=given_price).amount == TENTH
 
