@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Protocol
 
 import pytest
@@ -56,12 +56,25 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
                 item.add_marker("soak")
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    gc.disable()  # what is collected lives until the end, so that there is hardly any garbage to find
+    try:
+        return (yield)
+    finally:
+        gc.enable()
+
+
 def pytest_collection_finish() -> None:
     # Tests and modules live until the end: a search for garbage need not walk over some millions of objects each time,
     # and a forked child copies none of their pages.
     gc.collect()
     gc.freeze()
     gc.set_threshold(10_000, 20, 50)
+
+
+def pytest_sessionfinish() -> None:
+    gc.unfreeze()  # so that the interpreter's own end finds everything, and no extension module reports leaks
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

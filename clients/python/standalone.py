@@ -44,11 +44,11 @@ FINGERPRINT_BITS = 16
 
 
 class SpecRefused(ValueError):
-    """The spec is none that a client may follow: not readable, not consistent, or not private."""
+    """A client may not follow this spec: it is not readable, not consistent, or not private."""
 
 
 class ValueRefused(ValueError):
-    """The value is none of the spec; the message never shows it."""
+    """The value is not one of the spec; the message never shows it."""
 
 
 class AlreadyReported(RuntimeError):
@@ -59,7 +59,7 @@ class AlreadyReported(RuntimeError):
 
 
 def random_bits(count: int) -> int:
-    """Return a uniform integer of so many bits from the operating system."""
+    """Return a uniform integer of `count` bits from the operating system."""
     return secrets.randbits(count)
 
 
@@ -105,7 +105,7 @@ def largest_coin(epsilon: Fraction, inside: int, outside: int) -> int:
     exp = exp_below(epsilon)
     coin = COIN_TOTAL * inside * exp // ((outside << EXP_BITS) + inside * exp)
     if not keeps_guarantee(coin, inside, outside, exp):
-        raise SpecRefused("at this epsilon so many outputs cannot be told apart: reports would say nothing")
+        raise SpecRefused("epsilon is too small for this number of outputs: reports would say nothing")
     return coin
 
 
@@ -123,7 +123,7 @@ def read_object(text: str) -> dict[str, Any]:
         except (ValueError, RecursionError):
             read = None
     if not isinstance(read, dict):
-        raise SpecRefused("a spec is one JSON object as its collector publishes it, of at most 32 MiB")
+        raise SpecRefused("a spec must be one JSON object as its collector publishes it, of at most 32 MiB")
     return read
 
 
@@ -154,21 +154,21 @@ def shallow(text: str) -> bool:
 
 
 def distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that says something twice."""
+    """Return an object; raise ValueError if a name occurs twice."""
     if len(dict(pairs)) != len(pairs):
         raise ValueError("a name occurs twice")
     return dict(pairs)
 
 
 def short(digits: str) -> int:
-    """Refuse integers that are to be written as text."""
+    """Read an integer; raise ValueError on those that must be written as text."""
     if len(digits) > 17 or abs(int(digits)) >= LONG_INTEGER:
         raise ValueError("an integer is too long")
     return int(digits)
 
 
 def no_float(_: str) -> Any:
-    """Refuse floats, NaN and infinity."""
+    """Raise ValueError on floats, NaN and infinity."""
     raise ValueError("a spec has no floats")
 
 
@@ -188,7 +188,7 @@ def integer(spec: dict[str, Any], name: str, least: int, most: int) -> int:
     if isinstance(value, str) and re.fullmatch(r"[1-9][0-9]{15,79}", value):
         value = int(value)
     if type(value) is not int or not least <= value <= most:
-        raise SpecRefused(f"{name} of this spec is an integer from {least} to {most}")
+        raise SpecRefused(f"{name} of this spec must be an integer from {least} to {most}")
     return value
 
 
@@ -196,16 +196,16 @@ def integers(spec: dict[str, Any], name: str, least: int) -> list[int]:
     """Return a short list of public integers."""
     found = spec.get(name)
     if not isinstance(found, list) or not 1 <= len(found) <= 1 << 11:
-        raise SpecRefused(f"{name} of this spec are a list of integers")
+        raise SpecRefused(f"{name} of this spec must be a list of integers")
     if not all(type(value) is int and value >= least for value in found):
-        raise SpecRefused(f"{name} of this spec are integers of at least {least}")
+        raise SpecRefused(f"{name} of this spec must be integers of at least {least}")
     return list(found)
 
 
 def read_fraction(text: Any, name: str) -> Fraction:
     """Return a public fraction, written as 'a/b' or 'a'; an exponent could stand for a number of any length."""
     if not isinstance(text, str) or not re.fullmatch(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?", text):
-        raise SpecRefused(f"{name} of this spec is written as 'a/b' or 'a'")
+        raise SpecRefused(f"{name} of this spec must be written as 'a/b' or 'a'")
     return Fraction(text)
 
 

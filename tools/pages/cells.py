@@ -30,7 +30,7 @@ def run_cell(source: str, names: dict[str, Any], count: int, *, may_raise: bool 
     with redirect_stdout(printed):
         try:
             if source.startswith(("!", WRITE)):
-                print(_outside_python(source))
+                print(_outside_python(source), end="")
             else:
                 value = _value_of_last_line(source, names)
         except Exception as raised:
@@ -52,11 +52,12 @@ def run_cell(source: str, names: dict[str, Any], count: int, *, may_raise: bool 
 def _outside_python(source: str) -> str:
     """Do what Jupyter does with a command of the shell, or with a cell that is a file; return what it prints."""
     if source.startswith("!"):
-        return Shell().run(source.removeprefix("!"))
+        told = Shell().run(source.removeprefix("!"))
+        return f"{told}\n" if told else ""
     first, _, text = source.partition("\n")
     name = first.removeprefix(WRITE)
     Path(name).write_text(f"{text}\n", encoding="utf-8")
-    return f"Writing {name}"
+    return f"Writing {name}\n"
 
 
 def _value_of_last_line(source: str, names: dict[str, Any]) -> object:

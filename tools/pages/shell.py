@@ -13,6 +13,8 @@ from tempfile import TemporaryDirectory
 WIDTH = 84
 """The width of the terminal, and of the widest line of code on a page."""
 
+# made absolute at once, since pages run in a folder of their own
+_IMPORTED_FROM = os.pathsep.join(str(Path(entry).resolve()) for entry in sys.path)
 _EXPORT = re.compile(r"export (\w+)=(.*)", re.DOTALL)
 _SHARED = re.compile(r"[|<>;&]|\$\(")
 _WORDS = "discreet() { for word do printf '%s\\0' \"$word\"; done; }\n"
@@ -95,4 +97,4 @@ class Shell:
         return done.stdout
 
     def _environment(self) -> dict[str, str]:
-        return {**os.environ, "COLUMNS": str(WIDTH), "TERM": "dumb", **self.exported}
+        return {**os.environ, "PYTHONPATH": _IMPORTED_FROM, "COLUMNS": str(WIDTH), "TERM": "dumb", **self.exported}

@@ -81,7 +81,7 @@ def _has(mechanism: object, *names: str) -> bool:
 
 
 def checked_pairs(neighbors: object) -> Pairs:
-    """Return pairs of inputs as a list; refuse what are no pairs, and inputs that are all paired with themselves."""
+    """Return pairs of inputs as a list; raise if they are not pairs, or if every input is paired with itself."""
     if isinstance(neighbors, str | bytes | dict) or not isinstance(neighbors, Iterable):
         raise ParameterError(_PAIRS, parameter="neighbors")
     pairs: Pairs = []
@@ -134,7 +134,7 @@ def checked_draws(draws: object, default: int) -> int:
 
 
 def check_until(until: object) -> None:
-    """Refuse anything that is no member of Until."""
+    """Raise unless this is a member of Until."""
     if not isinstance(until, Until):
         raise ParameterError("until= is Until.SPENT or Until.DECIDED", parameter="until")
 

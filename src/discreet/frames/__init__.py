@@ -1,7 +1,7 @@
 """One reader of frames: tables and columns of numpy, pandas, Polars, Arrow and lists, and results as frames."""
 
 from discreet._optional import listing
-from discreet.frames.cells import ALL, SAFE, Type, fitted
+from discreet.frames.cells import ALL, Type
 from discreet.frames.column import ColumnKind, FrameColumn, frame_library
 from discreet.frames.declared import identities, typed
 from discreet.frames.frame import AnyFrame, Frame
@@ -15,7 +15,6 @@ from discreet.frames.units import joint_codes, person_codes, unit_array
 
 __all__ = [
     "ALL",
-    "SAFE",
     "AnyFrame",
     "ColumnKind",
     "Frame",
@@ -23,7 +22,6 @@ __all__ = [
     "Type",
     "Typed",
     "as_column",
-    "fitted",
     "frame_library",
     "held_by_numpy",
     "identities",

@@ -60,11 +60,12 @@ def frame_library(thing: object) -> str | None:
 
 @dataclass(frozen=True, slots=True, repr=False, eq=False)
 class FrameColumn:
-    """A column: `array` for numbers, truth values and times, else None; `missing` marks the cells of it that are not.
+    """One column: numbers, truth values and times in `array`; for all other types that is None, and `objects` lists.
 
-    NaN and NaT in an array are missing too, and are left to the reader. `zone` says that times have a time zone.
-    `texts` returns the texts as an Arrow column where a library holds them so. `coded` returns the column of distinct
-    cells, and for every cell its place there, -1 for a missing one, where that is faster than a look at each.
+    `missing` says which cells of the array are missing; NaN and NaT are missing too, and are left to the reader. `zone`
+    says that times have a time zone. `texts` returns the texts as an Arrow column where a library holds them so.
+    `coded` returns the column of distinct cells, and for every cell its place there, -1 for a missing one, where that
+    is faster than a look at each.
 
     >>> FrameColumn.read([1, None, "a"]).listed()
     [1, None, 'a']

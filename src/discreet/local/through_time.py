@@ -1,4 +1,4 @@
-"""Reports through time: a value's report is drawn once and repeated ever after, up to a declared number of values.
+"""Reports through time: a value's report is drawn once and repeated in every round, up to a declared number of values.
 
 A schedule says what a person pays over many rounds: fresh reports every round, or one permanent report for each value.
 """
@@ -76,9 +76,9 @@ class MemoizedClient:
     ) -> None:
         self.spec, self.distinct = checked_spec(spec), distinct_values(distinct)
         if not isinstance(beyond, Beyond):
-            raise ParameterError("beyond is Beyond.REFUSE or Beyond.REPEAT", parameter="beyond")
+            raise ParameterError("beyond must be Beyond.REFUSE or Beyond.REPEAT", parameter="beyond")
         if keep is not None and not callable(keep):
-            raise ParameterError("keep is a function that stores bytes on the device", parameter="keep")
+            raise ParameterError("keep must be a function that stores bytes on the device", parameter="keep")
         self.beyond, self._keep = beyond, keep
         self._reports: dict[bytes, int] = {}
         self._last: int | None = None
@@ -174,7 +174,7 @@ class MemoizedClient:
 
     @classmethod
     def _from(cls, spec: Spec, read: dict[str, Any], keep: Callable[[bytes], object] | None) -> MemoizedClient | None:
-        """Build a client from what was read, or None if it is no state."""
+        """Build a client from what was read; return None if it is not a state."""
         try:
             client = cls(spec, distinct=read["distinct"], beyond=Beyond(read["beyond"]), keep=keep)
             client._reports = {bytes.fromhex(key): int(report) for key, report in read["memory"]}
@@ -225,15 +225,15 @@ def distinct_values(distinct: object) -> int:
         )
     count = whole(distinct, name="distinct")
     if count > _MOST_DISTINCT:
-        raise ParameterError("distinct is at most 2^20", parameter="distinct")
+        raise ParameterError("distinct must be at most 2^20", parameter="distinct")
     return count
 
 
 def _read(state: bytes) -> dict[str, Any]:
-    """Read what save() wrote; anything else is refused without being shown."""
+    """Read what save() wrote; raise InputError on anything else, without showing it."""
     text = bytes(state[_DIGEST_BYTES:]) if isinstance(state, bytes | bytearray | memoryview) else b""
     if not text or hashlib.sha256(text).digest() != bytes(state[:_DIGEST_BYTES]):
-        raise InputError("this is no state of a memoized client, or it was cut short; nothing was loaded")
+        raise InputError("this is not a state of a memoized client, or it was cut short; nothing was loaded")
     read = _object(text)
     if read.get("format") != _FORMAT or read.get("version") != _VERSION:
         raise InputError("this state was written by another version; nothing was loaded")
@@ -241,7 +241,7 @@ def _read(state: bytes) -> dict[str, Any]:
 
 
 def _object(text: bytes) -> dict[str, Any]:
-    """Read a JSON object, an empty one if there is none."""
+    """Read a JSON object; return an empty one where the text has none."""
     try:
         read = json.loads(text)
     except (ValueError, RecursionError):
@@ -333,7 +333,7 @@ def lifetime(
     memoized, pattern of change public: epsilon 3, or ... at delta 1e-06 (3 of 30 rounds drawn)
     """
     if rounds is None:
-        raise MissingParameter("rounds= is the number of rounds of a life, never guessed", parameter="rounds")
+        raise MissingParameter("rounds= must be stated: the number of rounds of a life", parameter="rounds")
     if delta is None:
         raise MissingParameter("delta= belongs to the guarantee and is never defaulted", parameter="delta")
     return Lifetime(checked_spec(spec), Schedule(rounds), Schedule(rounds, distinct_values(distinct)), delta)

@@ -67,7 +67,7 @@ def frame_table(name: str, frame: Any, *, declared: Mapping[str, Type], units: f
 
 
 def labels_of(frame: Any) -> list[str]:
-    """Return the names of a frame's columns, an empty list for what is no frame."""
+    """Return the names of a frame's columns, an empty list for anything else."""
     held = _held(frame)
     return [] if held is None else [str(label) for label in held.names]
 

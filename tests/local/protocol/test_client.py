@@ -89,7 +89,7 @@ def test_what_has_no_entry_for_each_person_is_refused_as_a_container(values: Any
         with pytest.raises(InputError) as caught:
             refuse(values)
         assert str(caught.value) == (
-            "values come as a list or one-dimensional array, one entry a person (report() takes a single value); "
+            "values must be a list or one-dimensional array, one entry a person (report() takes a single value); "
             "nothing was reported"
         )
         assert caught.value.__context__ is None

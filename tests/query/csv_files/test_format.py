@@ -94,8 +94,8 @@ def test_numbers_with_a_decimal_comma_name_the_same_person_as_whole_numbers(tmp_
     ("key", "value", "words"),
     [
         ("delimiter", '""', "one character"), ("delimiter", '";;"', "one character"),
-        ("delimiter", '"\\n"', "no line end"), ("delimiter", '"a"', "no letter"),
-        ("delimiter", '"1"', "no digit"), ("delimiter", "1", "a whole number"),
+        ("delimiter", '"\\n"', "a line end"), ("delimiter", '"a"', "not a letter"),
+        ("delimiter", '"1"', "a digit"), ("delimiter", "1", "a whole number"),
         ("delimiter", '"\\""', "must not be the delimiter too"), ("delimiter", '"\\u0000"', "one character"),
         ("quote", '" "', "must not be a space"), ("quote", '"\\t"', "one character"), ("quote", '","', "too"),
         ("decimal", '"·"', 'must be "." or ","'), ("decimal", "true", "a truth value"), ("decimal", "[]", "a list"),
@@ -122,7 +122,7 @@ def test_only_csv_files_have_a_format(tmp_path: Path) -> None:
     (tmp_path / "data" / "t.parquet").touch()
     policy = written(tmp_path, b"", csv=section(delimiter='";"'))
     (tmp_path / "data" / "t.csv").unlink()
-    with pytest.raises(PolicyError, match=r"line 5: \[data\] csv: only CSV files are read with a delimiter"):
+    with pytest.raises(PolicyError, match=r"line 5: \[data\] csv: a delimiter is for CSV files"):
         read_policy(policy)
 
 

@@ -12,8 +12,8 @@ import pytest
 from discreet.audit import Outcome, audit
 from discreet.errors import ParameterError, SenselessParameter, UnsupportedSQL
 from discreet.frames import Type
-from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
-from discreet.query.measures.measure import Additive, Price, deviation, grid_between
+from discreet.privacy import ZCDP, ApproxDP, Price, PureDP, Relation
+from discreet.query.measures.measure import Additive, deviation, grid_between
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, divided, pieces
 from discreet.query.plan.bounding import Bounding, Noise, choose

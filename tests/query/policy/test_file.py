@@ -263,7 +263,7 @@ BAD = [
     ("tables", "[tables.t]\nunit = 'a -> b.c -> d.e'\nrows = 3\n", 16, "one step"),
     ("tables", "[tables.t]\nunit = 'a -> t.c'\nrows = 3\n", 16, "circle"),
     ("tables", "[tables.t]\nunit = 'a -> u.c'\nrows = 3\n[tables.u]\nunit = 'a -> t.c'\nrows = 1\n", 16, "circle"),
-    ("tables", "[tables.t]\nunit = 'a -> tt.c'\nrows = 3\n", 16, "no table of this policy"),
+    ("tables", "[tables.t]\nunit = 'a -> tt.c'\nrows = 3\n", 16, "not a table of this policy"),
     ("tables", "[tables.t]\nunit = 'a -> regions.c'\nrows = 3\n", 16, "a public table"),
     ("tables", "[tables.t]\nunit = 'row'\n[tables.T]\nunit = 'row'\n", 17, "only in case"),
     ("tables", "[tables.regions]\nunit = 'row'\n", 17, "also a private table"),

@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, PrivateKeys
-from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation, implies
+from discreet.privacy import ZCDP, ApproxDP, Price, PureDP, Relation, implies
 from discreet.query.plan.bounding import Noise
 from discreet.query.plan.query_plan import MeasureKind
-from discreet.query.pricing.price import Price, cheapest, cost_under, divided, noise_of, read_price
+from discreet.query.pricing.price import cheapest, cost_under, divided, noise_of, read_price
 from tests.query.small_tables import asked, priced_for, private_key, public_key, table_policy
 
 PEOPLE = Relation.ADD_REMOVE

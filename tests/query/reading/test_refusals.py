@@ -45,7 +45,7 @@ REFUSALS = [
     ("SELECT region FROM visits GROUP BY region", UnsupportedSQL, "Groups alone are not shown", "COUNT(*)"),
     ("SELECT patient, COUNT(*) FROM visits GROUP BY patient", UnsupportedSQL, "one patient each", "many share"),
     ("SELECT 3, COUNT(*) FROM visits GROUP BY 1", UnsupportedSQL, "constant", "Leave it out"),
-    ("SELECT COUNT(*) FROM visits GROUP BY 5", UnsupportedSQL, "5 is no position", "1 to 1"),
+    ("SELECT COUNT(*) FROM visits GROUP BY 5", UnsupportedSQL, "5 is not a position", "1 to 1"),
     ("SELECT COUNT(*) FROM visits GROUP BY COUNT(*)", UnsupportedSQL, "aggregate cannot be a key", "columns"),
     ("SELECT COUNT(*) FROM visits GROUP BY (region, ward)", UnsupportedSQL, "without brackets", "GROUP BY a, b"),
     ("SELECT COUNT(*) FROM visits GROUP BY ALL", UnsupportedSQL, "GROUP BY ALL", "GROUP BY 1, 2"),
@@ -95,9 +95,9 @@ REFUSALS = [
     ("SELECT SUM(day)" + FROM, UnsupportedSQL, "got date", "DATEDIFF('day'"),
     ("SELECT AVG(emergency)" + FROM, UnsupportedSQL, "got boolean", "COUNT_IF(x)"),
     ("SELECT QUANTILE(cost, 1)" + FROM, UnsupportedSQL, "between 0 and 1", "0.99"),
-    ("SELECT QUANTILE(cost, [0.1])" + FROM, UnsupportedSQL, "no level", "QUANTILE(x, 0.5)"),
+    ("SELECT QUANTILE(cost, [0.1])" + FROM, UnsupportedSQL, "not a level", "QUANTILE(x, 0.5)"),
     ("SELECT SUM(cost) OVER ()" + FROM, UnsupportedSQL, "OVER", "GROUP BY"),
-    ("SELECT COUNT(*) FROM visits WHERE cost", UnsupportedSQL, "'cost' is no condition", "x > 0"),
+    ("SELECT COUNT(*) FROM visits WHERE cost", UnsupportedSQL, "'cost' is not a condition", "x > 0"),
     ("SELECT COUNT(*) FROM visits WHERE cost = 'x'", UnsupportedSQL, "cannot mix a real number with a text", "CAST"),
     ("SELECT COUNT(*) FROM visits WHERE day > 'x'", UnsupportedSQL, "'x' is not one", "YYYY-MM-DD"),
     ("SELECT COUNT(*) FROM visits WHERE RANDOM() > 1", UnsupportedSQL, "RANDOM differs from call", "the value itself"),
@@ -171,7 +171,7 @@ def test_what_the_messages_recommend_is_understood(sql):
 def test_a_refusal_that_begins_with_a_parameter_keeps_its_small_letters():
     frame = pd.DataFrame({"p": [1, 2], "town": ["a", "b"]})
     session = Session.from_frames(t=frame, unit="p", rows=1, budget=PureDP(1))
-    with pytest.raises(UnknownName, match=r"^keys= names 'twn', which is no key"):
+    with pytest.raises(UnknownName, match=r"^keys= names 'twn', which is not a key"):
         session.explain("SELECT town, COUNT(*) AS n FROM t GROUP BY town", epsilon=1, keys={"twn": ["a"]})
 
 

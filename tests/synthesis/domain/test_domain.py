@@ -152,7 +152,7 @@ def test_texts_of_any_library(column: Any) -> None:
 )
 def test_numbers_of_any_library(column: Any) -> None:
     assert Attribute("x", (10, 20), missing=True).encode(column).tolist() == [1, 2, 0, 2]
-    assert Bins(5, 25, 2).attribute("x", missing=True).encode(column).tolist() == [1, 2, 0, 0]
+    assert Bins((5, 25), 2).attribute("x", missing=True).encode(column).tolist() == [1, 2, 0, 0]
 
 
 def test_tables_of_any_library() -> None:
@@ -235,7 +235,7 @@ def test_entries_that_fail_when_they_are_read_are_missing(column: Any) -> None:
     for values in (("a", 1), (date(2020, 1, 1), LATE, LATE * 86_400_000, 2**62)):
         attribute = Attribute("x", values, missing=True)
         assert attribute.encode(column).tolist() == [len(values)]
-    assert Bins(0, 4, 2).attribute("x", missing=True).encode(column).tolist() == [2]
+    assert Bins((0, 4), 2).attribute("x", missing=True).encode(column).tolist() == [2]
     with pytest.raises(InputError) as caught:
         Domain.of(x=["a"]).encode({"x": column})
     assert "outside its stated values" in str(caught.value)
@@ -280,14 +280,14 @@ def test_columns_of_odd_types_are_missing_or_refused() -> None:
     ]
     for column in missing:
         assert attribute.encode(column).tolist() == [2]
-        assert Bins(0, 4, 2).attribute("x", missing=True).encode(column).tolist() == [2]
+        assert Bins((0, 4), 2).attribute("x", missing=True).encode(column).tolist() == [2]
     for column in (pl.Series([1], dtype=pl.Int128), pl.Series([Decimal(1)]), np.array([1], dtype=">i4"), pd.Index([1])):
         assert attribute.encode(column).tolist() == [0]
     for column in (np.array([(1, 2)], dtype=[("a", int), ("b", int)]), pd.DataFrame([[1, 1]], columns=["x", "x"])["x"]):
         with pytest.raises(InputError, match="one dimension"):
             attribute.encode(column)
     assert (
-        Bins(0, 4, 2).attribute("x", missing=True).encode([1j, np.complex64(1), np.complex128(1)]).tolist() == [2] * 3
+        Bins((0, 4), 2).attribute("x", missing=True).encode([1j, np.complex64(1), np.complex128(1)]).tolist() == [2] * 3
     )
 
 
@@ -333,7 +333,7 @@ def test_other_mistakes_in_a_domain_are_refused() -> None:
     assert Attribute("x", tuple(range(65_536))).encode([65_535]).tolist() == [65_535]
 
 
-@pytest.mark.parametrize("attribute", [Attribute("x", ("a",)), Bins(0, 1, 2).attribute("x")])
+@pytest.mark.parametrize("attribute", [Attribute("x", ("a",)), Bins((0, 1), 2).attribute("x")])
 @pytest.mark.parametrize(
     "column", [["a", ENTRY], [ENTRY], [None], np.array([[1.0]]), np.array(1.0), ENTRY, 5], ids=repr
 )
@@ -370,11 +370,11 @@ def test_times_of_numpy_become_values_of_python(kind: str) -> None:
 
 
 def test_domains_are_equal_and_hash_alike_if_their_attributes_are() -> None:
-    one, other = Domain.of(a=[1, 2], b=Bins(0, 1, 4)), Domain.of(a=[1, 2], b=Bins(0, 1, 4))
+    one, other = Domain.of(a=[1, 2], b=Bins((0, 1), 4)), Domain.of(a=[1, 2], b=Bins((0, 1), 4))
     assert one == other
     assert hash(one) == hash(other)
-    assert len({one, other, Domain.of(a=[1, 2], b=Bins(0, 2, 4)), Domain.of(a=[1, 2])}) == 3
-    assert one != Domain.of({"a": [1, 2], "b": Bins(0, 1, 4)}, missing=True)
+    assert len({one, other, Domain.of(a=[1, 2], b=Bins((0, 2), 4)), Domain.of(a=[1, 2])}) == 3
+    assert one != Domain.of({"a": [1, 2], "b": Bins((0, 1), 4)}, missing=True)
 
 
 def test_an_unknown_attribute_of_a_wide_domain_is_told_briefly() -> None:
@@ -386,7 +386,7 @@ def test_an_unknown_attribute_of_a_wide_domain_is_told_briefly() -> None:
 
 
 def test_bins_take_numbers_by_their_public_edges() -> None:
-    age = Bins(0, 90, 3).attribute("age", missing=True)
+    age = Bins((0, 90), 3).attribute("age", missing=True)
     assert age.edges == (0.0, 30.0, 60.0, 90.0)
     column = [-np.inf, -5, -0.0, 29.999, 30, 59, 60, 90, 91, 1e300, np.inf, 10**400, -(10**400), np.nan, None]
     assert age.encode(column).tolist() == [0, 0, 0, 0, 1, 1, 2, 2, 2, 2, 2, 2, 0, 3, 3]
@@ -404,7 +404,7 @@ def test_bins_take_numbers_by_their_public_edges() -> None:
 
 @given(st.integers(-1000, 1000), st.integers(1, 1000), st.integers(1, 60))
 def test_a_bin_takes_in_its_midpoint_and_its_lower_edge(low: int, width: int, count: int) -> None:
-    attribute = Bins(low, low + width, count).attribute("x")
+    attribute = Bins((low, low + width), count).attribute("x")
     assert attribute.encode(list(attribute.values)).tolist() == list(range(count))
     assert attribute.encode(np.array(attribute.edges[:-1])).tolist() == list(range(count))
     assert (attribute.edges[0], attribute.edges[-1]) == (low, low + width)
@@ -412,7 +412,7 @@ def test_a_bin_takes_in_its_midpoint_and_its_lower_edge(low: int, width: int, co
 
 def test_bins_without_room_for_missing_numbers_refuse_them() -> None:
     with pytest.raises(InputError, match="outside its stated values"):
-        Bins(0, 1, 2).attribute("x").encode([0.5, np.nan])
+        Bins((0, 1), 2).attribute("x").encode([0.5, np.nan])
 
 
 @pytest.mark.parametrize(
@@ -429,9 +429,15 @@ def test_bins_without_room_for_missing_numbers_refuse_them() -> None:
         (1, 1 + 2**-52, 9),
     ],
 )
-def test_bins_that_are_none_are_refused(low: float, high: float, count: int) -> None:
+def test_bad_bins_are_refused(low: float, high: float, count: int) -> None:
     with pytest.raises(ParameterError):
-        Bins(low, high, count).attribute("x")
+        Bins((low, high), count).attribute("x")
+
+
+@pytest.mark.parametrize("bounds", [5, (1,), (1, 2, 3), "01"])
+def test_bounds_that_are_not_a_pair_are_refused_with_an_example(bounds: Any) -> None:
+    with pytest.raises(ParameterError, match=r"bounds=\(0, 100\)"):
+        Bins(bounds, 2)
 
 
 def test_records_leave_an_array_to_its_owner() -> None:
@@ -457,5 +463,5 @@ def test_records_refuse_codes_beyond_the_domain_and_print_no_entry() -> None:
 @pytest.mark.filterwarnings("error")
 def test_no_number_is_seen_in_a_warning() -> None:
     far = np.array(["1e4000", "-1e4000", "nan", "3"], dtype=np.longdouble)
-    assert Bins(0, 10, 2).attribute("x", missing=True).encode(far).tolist() == [1, 0, 2, 0]
+    assert Bins((0, 10), 2).attribute("x", missing=True).encode(far).tolist() == [1, 0, 2, 0]
     assert Attribute("x", (3,), missing=True).encode(far).tolist() == [1, 1, 1, 0]

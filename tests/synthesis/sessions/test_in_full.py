@@ -62,7 +62,7 @@ def unchanged() -> Iterator[tuple[Callable[..., str], str]]:
             given: Any = {"eta": Fraction(1, 4), "rounds": 4, **more}
             price = {"people": 6000, "epsilon": 1, "delta": 1e-6}
             return prepare(
-                session, "visits", workload, lambda w, n, p: DualQuery.of(w, n, **p, **given), **price
+                session, "visits", workload, lambda w, n, p: DualQuery.of(w, n, **p.amounts(), **given), **price
             ).digest
 
         yield digest, digest()
@@ -92,9 +92,16 @@ def test_every_field_of_a_method_is_in_its_digest() -> None:
         residual = [
             explain(session, "visits", cells, method="residual", people=60, epsilon=1),
             prepare(
-                session, "visits", cells, lambda w, n, p: Residual.of(w, n, **p, aim=Aim.LARGEST), people=60, epsilon=1
+                session,
+                "visits",
+                cells,
+                lambda w, n, p: Residual.of(w, n, **p.amounts(), aim=Aim.LARGEST),
+                people=60,
+                epsilon=1,
             ),
-            prepare(session, "visits", cells, lambda w, n, p: Tree.of(w, n, **p, size=77), people=60, epsilon=1),
+            prepare(
+                session, "visits", cells, lambda w, n, p: Tree.of(w, n, **p.amounts(), size=77), people=60, epsilon=1
+            ),
             explain(session, "visits", cells, method="tree", people=60, epsilon=1),
         ]
         assert len({one.digest for one in residual}) == 4

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.privacy import Relation
+from discreet.privacy import Price, Relation
 from discreet.synthesis import Domain, Neighbors, marginals
-from discreet.synthesis.methods import METHODS, Price
+from discreet.synthesis.methods import METHODS
 from discreet.synthesis.sessions.in_words import exact, plain, plan_lines, value_in_words
 
 HOME = Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"])

@@ -169,7 +169,7 @@ def test_all_ranges_of_named_attributes() -> None:
 
 
 def test_no_range_takes_in_what_is_missing() -> None:
-    domain = Domain.of({"age": Bins(0, 100, 4), "sex": ["f", "m"]}, missing=True)
+    domain = Domain.of({"age": Bins((0, 100), 4), "sex": ["f", "m"]}, missing=True)
     for asked in (ranges(domain), ranges(domain, ways=2, count=200)):
         last = [len(one.values) for one in domain]
         for place, accepts in zip(asked.literals.attribute, asked.literals.accepts, strict=True):

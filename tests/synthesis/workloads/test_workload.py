@@ -22,7 +22,7 @@ from discreet.synthesis import (
     ranges,
 )
 
-HOME = Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"], age=Bins(0, 90, 9))
+HOME = Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"], age=Bins((0, 90), 9))
 MIXED = Domain.of({"sex": ["f", "m"], "rooms": [1, 2, 3]}, missing=True)
 
 

@@ -112,7 +112,7 @@ def curse(
 
 
 def _check(people: int, k: int, columns: int) -> None:
-    """Refuse sizes that make no cube of people."""
+    """Raise unless the sizes make a cube of people."""
     check_whole("people", people, low=1, high=MOST_PEOPLE)
     check_whole("k", k, low=1, high=people)
     check_whole("columns", columns, low=1, high=MOST_COLUMNS)

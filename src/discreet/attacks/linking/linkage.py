@@ -180,7 +180,7 @@ def expected_wrong(registered: ArrayLike, released: ArrayLike, rule: MatchRule =
 
 
 def _checked(truth: ArrayLike, rows: int, registered: int) -> Integers:
-    """Return the owner's truth, or refuse what cannot be one."""
+    """Return the owner's truth; raise if it cannot be one."""
     match = array_of(truth, what="the truth")
     if match.shape != (rows,) or match.dtype.kind not in "iu":
         raise InputError("the truth must hold, for every released row, a row of the register or -1")

@@ -30,7 +30,7 @@ _CERTIFICATES = (".html", ".json")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the answer with its intervals as CSV.")
 @options.json_option()
 def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, **asked: Any) -> None:
-    """Answer a query privately. The price is charged first, and the same question again is free.
+    """Answer a query privately. The cost is charged first, and the same question again is free.
 
     For example: discreet ask "SELECT region, COUNT(*) FROM patients GROUP BY region" --epsilon 0.1
     """

@@ -35,14 +35,17 @@ query_options = decorated(
         policy_option(),
         analyst_option(),
         number_option("--epsilon", words="Price: epsilon of this answer."),
-        number_option(
-            "--delta", words="Beside --epsilon or --rho: the chance of naming a rare key that is not public."
-        ),
+        number_option("--delta", words="With --epsilon or --rho: the chance of naming a rare key that is not public."),
         number_option("--rho", words="Price: rho of this answer, under a zCDP budget."),
         number_option("--share", words="Price: a part of the budget, such as 0.05."),
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
         click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
-        stated("--confidence", click.FloatRange(0, 1, min_open=True, max_open=True), 0.95, "Of the intervals."),
+        stated(
+            "--confidence",
+            click.FloatRange(0, 1, min_open=True, max_open=True),
+            0.95,
+            "The confidence of the intervals.",
+        ),
     ]
 )
 
@@ -121,5 +124,5 @@ def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None
 
 
 def finite(value: Any) -> Any:
-    """Return None in the place of a number that JSON does not have."""
+    """Return a number, or None for one that JSON does not have."""
     return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -59,11 +59,8 @@ class MethodName(click.Choice[str]):
 @click.argument("table")
 @options.policy_option()
 @options.analyst_option()
-@click.option("--column", "columns", multiple=True, help="A column to take; several times. All if left out.")
+@click.option("--column", "columns", multiple=True, help="A column to take; repeat it for several. All if left out.")
 @options.stated("--bins", click.IntRange(min=1), BINS, "The most bins, of equal width, for a number with a range.")
-@click.option(
-    "--marginals", type=click.IntRange(min=1), help="Ask for all cells of the marginals of this many columns."
-)
 @click.option(
     "--marginals", type=click.IntRange(min=1), help="Ask for every cell of the marginals of this many columns."
 )
@@ -71,12 +68,12 @@ class MethodName(click.Choice[str]):
     "--ways", type=click.IntRange(1, _MOST_WAYS), help="Ask random questions about this many attributes each (3)."
 )
 @click.option("--queries", type=click.IntRange(min=1), help=f"How many random questions ({_QUERIES:,}).")
-@options.stated("--seed", click.IntRange(min=0), 1, "Of the random questions; public.")
+@options.stated("--seed", click.IntRange(min=0), 1, "The public seed of the random questions.")
 @options.stated(
     "--method", MethodName(list(METHODS)), "best", "How it is made; best chooses by a public rule and says why."
 )
 @options.number_option("--epsilon", words="Price: epsilon of this release.")
-@options.number_option("--delta", words="Beside --epsilon: the delta of this release, far below one in the people.")
+@options.number_option("--delta", words="With --epsilon: the delta of this release, far below one over the people.")
 @options.number_option("--rho", words="Price: rho of this release, under a zCDP budget.")
 @options.number_option("--share", words="Price: a part of the budget, such as 0.5.")
 @click.option("--people", type=click.IntRange(1, MOST_PEOPLE), help="About how many records; public, never counted.")
@@ -87,10 +84,10 @@ class MethodName(click.Choice[str]):
     type=options.FILE,
     help="With --method dual-query: keep every round in this file, and go on from it after a crash.",
 )
-@click.option("--explain", "only_explain", is_flag=True, help="Say the plan and the price; nothing is spent.")
+@click.option("--explain", "only_explain", is_flag=True, help="Show the plan and its cost; nothing is spent.")
 @options.json_option()
 def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> None:
-    """Make a synthetic table of TABLE. The price is charged first, and the same request again is free.
+    """Make a synthetic table of TABLE. The cost is charged first, and the same request again is free.
 
     For example: discreet synthesize visits --epsilon 1 --people 10000 --out synthetic.csv
     """

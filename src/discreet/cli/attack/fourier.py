@@ -44,7 +44,7 @@ _KINDS: dict[str, tuple[Callable[..., Noise], float | None]] = {
 )
 @options.stated("--kind", click.Choice(list(_KINDS)), "uniform", "Law of a noisy curator's errors.")
 @options.stated(
-    "--garbage", click.FloatRange(0, 0.5), 0.0, "Share of a noisy curator's answers that are garbage.", into="share"
+    "--garbage", click.FloatRange(0, 0.5), 0.0, "Rate of garbage among a noisy curator's answers.", into="rate"
 )
 @options.stated(
     "--relabelings", click.IntRange(1, 64), 1, "How often to ask all queries, people numbered anew each time."
@@ -52,7 +52,7 @@ _KINDS: dict[str, tuple[Callable[..., Noise], float | None]] = {
 @telling.rho(100)
 @options.plot_to()
 def fourier(  # noqa: PLR0913  one argument an option
-    *, people: int | None, seed: int, against: str, level: float, kind: str, share: float, relabelings: int,
+    *, people: int | None, seed: int, against: str, level: float, kind: str, rate: float, relabelings: int,
     rho: float, plot_file: Path | None,
 ) -> None:  # fmt: skip
     """Recover a secret column from as many counts as there are people, by one transform.
@@ -69,7 +69,7 @@ def fourier(  # noqa: PLR0913  one argument an option
             if against == "discreet":
                 rows = _of_a_session(secret, rho, relabelings, seed)
             elif against == "noisy":
-                rows = _of_noise(secret, seed, level=level, kind=kind, share=share, relabelings=relabelings)
+                rows = _of_noise(secret, seed, level=level, kind=kind, rate=rate, relabelings=relabelings)
             else:
                 rows = [_exact(secret, relabelings, seed)]
         telling.tell([_chapter(rows)], plot=rows[-1][1].plot, plot_file=plot_file)
@@ -82,23 +82,23 @@ def _exact(secret: Bits, relabelings: int, seed: int) -> Line:
     return "exact answers", found
 
 
-def _of_noise(secret: Bits, seed: int, *, level: float, kind: str, share: float, relabelings: int) -> list[Line]:
+def _of_noise(secret: Bits, seed: int, *, level: float, kind: str, rate: float, relabelings: int) -> list[Line]:
     """Attack a curator who adds noise; with garbage among the answers by both decoders, from the same answers."""
-    people, many = len(secret), max(relabelings, 4 if share > 0 else 1)
+    people, many = len(secret), max(relabelings, 4 if rate > 0 else 1)
     if kind == "malicious" and many > 1:
         raise ParameterError("malicious noise is made for one labeling without garbage; leave out the other options")
     error = level * math.sqrt(attacks.Characters(people=people).size)
     make, part = _KINDS[kind]
     noise, words = make(error, seed=seed + 1), f"{kind} noise of {format_number(error, digits=4)}"
     bounded, variance = None if kind == "normal" else error, None if part is None else error**2 * part
-    if share > 0:
-        noise, words = attacks.garbage(share, seed=seed + 2, of=noise), f"{words}, {share:.0%} garbage"
+    if rate > 0:
+        noise, words = attacks.garbage(rate, seed=seed + 2, of=noise), f"{words}, {rate:.0%} garbage"
         bounded = variance = None
     ask = cache(attacks.noisy_answers(secret, noise))
     found = attacks.fourier(
         ask, people, relabelings=many, seed=seed, error=bounded, noise_variance=variance, truth=secret
     )
-    if share == 0:
+    if rate == 0:
         return [(words, found)]
     return [(words, found), (words, attacks.robust_fourier(ask, people, relabelings=many, seed=seed, truth=secret))]
 

@@ -178,7 +178,9 @@ def sharp_points(policy: Policy) -> list[str]:
             found.append(f"{name} lets {rows:,} rows of one {policy.unit} count: the noise grows with that number.")
     uncapped = [name for name, one in policy.analysts.items() if one.cap is None]
     if len(policy.analysts) > 1 and uncapped:
-        found.append(f"{', '.join(uncapped)} may spend the whole budget alone: a cap is share = 0.25, say.")
+        found.append(
+            f"{', '.join(uncapped)} may spend the whole budget alone: give each a cap, for example share = 0.25."
+        )
     if policy.anchor is None:
         found.append("the anchor lies beside the ledger, so a restore of both goes unnoticed: name another place.")
     epsilon = _epsilon(policy.budget)

@@ -36,10 +36,10 @@ from discreet.query.session import schemas
 @options.command()
 @click.argument("source", type=click.Path(path_type=Path))
 @click.option("--unit", required=True, help="Who is protected: the column that names a person, or row.")
-@click.option("--delimiter", help='Of CSV files, if it is not a comma: ";", or "\\t" for a tab.')
-@click.option("--quote", help="Of CSV files, if it is not the double quote.")
-@click.option("--decimal", help="Of CSV files: the decimal mark of numbers, if it is not the point.")
-@click.option("--encoding", help="Of CSV files, if it is not UTF-8: cp1252, latin-1, utf-16, ...")
+@click.option("--delimiter", help='The delimiter of CSV files, if it is not a comma: ";", or "\\t" for a tab.')
+@click.option("--quote", help="The quote of CSV files, if it is not the double quote.")
+@click.option("--decimal", help="The decimal mark in CSV files, if it is not the point.")
+@click.option("--encoding", help="The encoding of CSV files, if it is not UTF-8: cp1252, latin-1, utf-16, ...")
 @options.stated(
     "--output",
     click.Path(dir_okay=False, path_type=Path),

@@ -104,7 +104,7 @@ def amend(given: Path, policy: Path | None, reason: str, by: str) -> None:
 @click.option("--by", required=True, help="Who decides this.")
 @click.pass_obj
 def reanchor(given: Path, policy: Path | None, head: str, reason: str, by: str) -> None:
-    """Make a lost anchor anew, if the ledger contains the newest head that was exported."""
+    """Make a new anchor in place of a lost one, if the ledger contains the newest head that was exported."""
     with answering():
         stated = read_policy(policy or given)
         if stated.ledger is None:

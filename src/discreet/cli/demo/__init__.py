@@ -29,9 +29,9 @@ _FEWEST, _MOST = 5040, 100_000  # fewer bits would make the claims of the demo a
 )
 @click.option("--no-plot", is_flag=True, help="Write the report without drawings.")
 def demo(people: int, seed: int, out: Path, no_plot: bool) -> None:
-    """Attack plain answers about an invented hospital, then ask the same through discreet, and look at the books.
+    """Attack plain answers about an invented hospital, then ask the same through discreet, and look at the ledger.
 
-    Exits with code 1 if one of the claims it makes does not hold.
+    Exits with code 1 if one of its claims does not hold.
     """
     console = readable_console()
     with answering():

@@ -74,7 +74,7 @@ def design(epsilon: Fraction, spec_file: Path | None, **asked: Any) -> None:
 
 @dataclass(frozen=True)
 class _Answer:
-    """What is told and written."""
+    """What is printed and written."""
 
     sentences: list[str]
     table: Table
@@ -102,13 +102,13 @@ def _mean(
 
 
 def _compared(found: Design) -> Table:
-    """Return one row a protocol, without the reasons, which were told."""
+    """Return one row a protocol, without the reasons, which were printed before."""
     whole = found.table()
     return Table(_COLUMNS, [row[:-1] for row in whole.rows], digits=whole.digits)
 
 
 class MeanDesign:
-    """The protocols for one mean, the chosen one first, with the error for the number of people."""
+    """The protocols for one mean, the chosen one first, with their error for this number of people."""
 
     def __init__(self, specs: Sequence[_MEANS], *, people: int, bits: int | None, confidence: float) -> None:
         fitting = [spec for spec in specs if bits is None or spec.report_bits <= bits]

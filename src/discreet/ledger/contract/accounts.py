@@ -189,7 +189,7 @@ def _room(totals: Amounts, amounts: Amounts, caps: Amounts) -> int:
 
 
 def spent_guarantee(totals: Amounts, budget: Guarantee) -> Guarantee:
-    """Return the guarantee that everything so far keeps; a number that is no short fraction is rounded up."""
+    """Return the guarantee that everything so far keeps; a number that is not a short fraction is rounded up."""
     books = books_for(budget)
     rows = zip(totals, limits(budget), strict=True)
     return books.write([books.up(total, max(cap, total)) for total, cap in rows], budget.relation)

@@ -180,7 +180,7 @@ def known_charge(shelf: Shelf, charge: Charge) -> Entry:
 def append(
     shelf: Shelf, last: Entry, kind: EntryKind, fields: Mapping[str, Any], content: bytes | None = None
 ) -> Entry:
-    """Continue the chain; what is not said anew goes on as it was."""
+    """Continue the chain; the total and the terms stay unless they are given."""
     carried = {"spent": last.fields["spent"], "terms_at": last.fields["terms_at"]}
     entry = Entry.make(last.number + 1, last.hash, kind, {**carried, **fields})
     shelf.append(entry, content)

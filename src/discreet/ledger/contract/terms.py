@@ -71,7 +71,7 @@ class Terms:
         object.__setattr__(self, "caps", MappingProxyType(dict(self.caps)))
 
     def cap_of(self, analyst: str) -> Guarantee | None:
-        """Return an analyst's own cap, None where only the total binds; refuse whoever is not listed."""
+        """Return an analyst's own cap, None where only the total binds; raise if the analyst is not listed."""
         if analyst not in self.caps:
             raise ParameterError(
                 f"{analyst!r} is not an analyst of this ledger: add the name to the analysts of the policy and amend "

@@ -88,7 +88,7 @@ class BlockSupport:
         return np.minimum(low[places], frequencies), np.maximum(high[places], frequencies)
 
     def ends(self, counts: Integers, blocks: Integers, rest: float, target: Target) -> tuple[Floats, Floats]:
-        """Return the ends for so many reports on the plane of a value of these blocks."""
+        """Return the ends for `counts` reports on the plane of a value of these blocks."""
         each = rest / 2 if target is Target.TABLE else rest / 4
         around = Support(self.in_blocks, self.people, self.chances.inside, self.chances.elsewhere)
         fewest, most = (end[blocks] * self.people for end in around.interval(2 * _ASIDE * each, Target.TABLE))
@@ -99,7 +99,7 @@ class BlockSupport:
         return chance_at_least(low, self.people, each), chance_at_most(high, self.people, each)
 
     def _least(self, counts: Integers, reports: Integers, around: Floats, rest: float) -> Integers:
-        """Return the least number of holders for which so many reports on the plane are not too many."""
+        """Return the least number of holders for which `counts` reports on the plane are not too many."""
         held, inside, _, near, far = (float(chance) for chance in self.chances)
 
         def possible(holders: Integers) -> NDArray[np.bool_]:
@@ -110,7 +110,7 @@ class BlockSupport:
         return _least(possible, counts.size, self.people)
 
     def _most(self, counts: Integers, reports: Integers, around: Floats, rest: float) -> Integers:
-        """Return the largest number of holders for which so few reports on the plane are not too few.
+        """Return the largest number of holders for which `counts` reports on the plane are not too few.
 
         Few heads are many tails: the same bound serves with the chances of the tails.
         """
@@ -132,13 +132,13 @@ def _main(rest: float) -> float:
 
 
 def _fewest(people: NDArray[np.int64] | NDArray[np.float64], chance: float, rest: float) -> Floats:
-    """Return a number that the reports of so many people in the block reach, but for a part of the allowed error."""
+    """Return a number that the reports of `people` in the block reach, except for a part of the allowed error."""
     coins = people.astype(np.float64)
     return np.asarray(np.maximum(np.floor(coins * chance - np.sqrt(coins * -math.log(_ASIDE * rest) / 2)), 0.0))
 
 
 def _largest(people: NDArray[np.int64] | NDArray[np.float64], chance: float, rest: float) -> Floats:
-    """Return a number that the reports of so many people in the block do not exceed, but for a part of the error."""
+    """Return a number that the reports of `people` in the block do not exceed, except for a part of the error."""
     coins = people.astype(np.float64)
     return np.minimum(np.ceil(coins * chance + np.sqrt(coins * -math.log(_ASIDE * rest) / 2)), np.ceil(coins))
 

@@ -1,7 +1,7 @@
 """Estimated frequencies of values, with their standard errors: unbiased unless asked otherwise.
 
-The values that stand out are listed largest first, and a list of none says so. The nearest distribution is the
-Euclidean projection on the simplex.
+The values that stand out are listed largest first, and an empty list says that nothing stands out. The nearest
+distribution is the Euclidean projection on the simplex.
 """
 
 from __future__ import annotations
@@ -196,7 +196,7 @@ class Frequencies(EstimateColumns):
         return {label: place for place, label in enumerate(self.labels)}
 
     def _place(self, value: Any) -> int:
-        """Return where a value stands: a label, or an index where labels are texts or there are none."""
+        """Return where a value stands: by label, or by index unless labels are numbers."""
         try:
             place = self._places.get(value)
         except TypeError:  # no label can be unhashable
@@ -245,7 +245,7 @@ class TopList(EstimateTable):
     """The largest frequencies, each of a value that certainly somebody holds; it may be empty."""
 
     def _table(self) -> Table:
-        """Return the lines for a reader, or the one that there are none."""
+        """Return the lines for a reader; one line that says so where there are none."""
         if len(self):
             return super()._table()
         return Table([_NONE], [], f"{self.guarantee!r}, {100 * self.confidence:.6g} %")
@@ -278,7 +278,7 @@ def onto_simplex(frequencies: ArrayLike) -> NDArray[np.float64]:
     """
     values = np.asarray(frequencies, dtype=np.float64)
     if values.ndim != 1 or not values.size or not np.isfinite(values).all():
-        raise ParameterError("frequencies are a column of finite numbers, at least one", parameter="frequencies")
+        raise ParameterError("frequencies must be a column of at least one finite number", parameter="frequencies")
     falling = np.sort(values)[::-1]
     # centered first: sums of numbers far from 1 / length would lose digits
     top = falling[0]

@@ -35,7 +35,7 @@ class Intervals:
         """Say of each interval whether it contains a frequency: one frequency for all of them, or one for each."""
         array = array_or_none(frequencies, np.float64)
         if array is None or array.shape not in ((), self.low.shape) or np.isnan(array).any():
-            raise InputError(f"frequencies are one number, or a column of {len(self)}: one for each interval")
+            raise InputError(f"frequencies must be one number, or a column of {len(self)}, one for each interval")
         return np.asarray((self.low <= array) & (array <= self.high))
 
     def __repr__(self) -> str:
@@ -47,14 +47,14 @@ def allowed_error(confidence: object) -> float:
     """Return 1 - confidence, for a confidence strictly between 0 and 1."""
     number = float(plain(confidence, name="confidence"))
     if not 0.0 < number < 1.0:
-        raise ParameterError("a confidence lies strictly between 0 and 1, such as 0.95", parameter="confidence")
+        raise ParameterError("confidence must lie strictly between 0 and 1, such as 0.95", parameter="confidence")
     return 1.0 - number
 
 
 def stated_target(target: object) -> Target:
-    """Return what an interval is for; refuse what is none of the two."""
+    """Return what an interval is for; raise ParameterError on anything else."""
     if not isinstance(target, Target):
-        raise ParameterError("target is Target.TABLE or Target.POPULATION", parameter="target")
+        raise ParameterError("target must be Target.TABLE or Target.POPULATION", parameter="target")
     return target
 
 

@@ -123,7 +123,7 @@ class Support:
         return end
 
     def _inverted(self, counts: Integers, rest: float, target: Target) -> tuple[Floats, Floats]:
-        """Return ends that hold however few reports: exact for a few different counts, else by the heavier law."""
+        """Return ends that hold for any number of reports: exact for few different counts, else by the heavier law."""
         p, r = float(self.preference), float(self.shared)
         each = min(rest / 2, 0.25)
         least, most = chance_at_least(counts, self.people, each), chance_at_most(counts, self.people, each)

@@ -85,7 +85,7 @@ class HybridGeometry(CategoricalOracle):
         super().__post_init__()
         self._take(prime=self.geometry.prime, dimension=self.geometry.dimension)
         if not is_integer(self.blocks) or not 2 <= self.blocks <= LARGEST:
-            raise ParameterError("blocks is an int from 2 to 2^30; one block is ProjectiveGeometry", parameter="blocks")
+            raise ParameterError("blocks must be an int from 2 to 2^30; one is ProjectiveGeometry", parameter="blocks")
         self._take(blocks=int(self.blocks))
         if not self.category_count <= self.cells <= LARGEST:
             raise ParameterError(

@@ -42,7 +42,7 @@ class Geometry:
     def __post_init__(self) -> None:
         for name, value, least in (("prime", self.prime, 2), ("dimension", self.dimension, 2)):
             if not is_integer(value) or value < least:
-                raise ParameterError(f"{name} is an int of at least {least}", parameter=name)
+                raise ParameterError(f"{name} must be an int of at least {least}", parameter=name)
             object.__setattr__(self, name, int(value))
         if self.prime**2 >= LARGEST or self.dimension > 31 or self.points > LARGEST:
             raise ParameterError("this projective space has more than 2^30 points: take a smaller prime or dimension")
@@ -72,7 +72,7 @@ class Geometry:
     def plane(self, point: int) -> Integers:
         """Return the points on the plane of a point, in order: by listing all, so for spaces of at most 2^20 points."""
         if not 0 <= point < self.points:
-            raise ParameterError("a point is an int from 0 to points - 1", parameter="point")
+            raise ParameterError("point must be an int from 0 to points - 1", parameter="point")
         if self.points > _LARGEST_LIST:
             raise ParameterError("a plane is listed in spaces of at most 2^20 points; `place` works in any")
         free = np.arange(1, self.outside, dtype=np.int64)
@@ -110,7 +110,7 @@ class Geometry:
     def plane_sums(self, counts: Integers) -> Integers:
         """Return, for every point, the sum of the counts on its plane; counts have the points as their last axis."""
         if counts.ndim < 1 or counts.shape[-1] != self.points or counts.dtype.kind not in "iu":
-            raise ParameterError("counts are integers, one for every point along their last axis", parameter="counts")
+            raise ParameterError("counts must be integers, one for each point along the last axis", parameter="counts")
         return plane_sums(counts, self.prime, self.dimension)
 
 

@@ -101,14 +101,14 @@ class OneBitHadamard(CategoricalOracle, PureOracle):
         estimates to be unbiased; privacy does not depend on it.
         """
         if not is_integer(person) or not 0 <= person < 1 << 64:
-            raise InputError("the public number of a person is an int from 0 to 2^64 - 1")
+            raise InputError("person must be an int from 0 to 2^64 - 1")
         hashed = hashlib.sha256(self.digest + int(person).to_bytes(8, "little")).digest()
         return int.from_bytes(hashed[:8], "big") >> (64 - (self.rows.bit_length() - 1))
 
     def with_rows(self, bits: Any, people: Any) -> Integers:
         """Return whole reports, for the aggregator, from single bits and the public numbers of those who sent them.
 
-        What is no bit becomes a report of -1, which the aggregator refuses and counts.
+        Anything but a bit becomes a report of -1, which the aggregator rejects and counts.
         """
         sent, numbers = one_entry_each(bits), _numbers(people)
         if sent is None or numbers is None or len(sent) != len(numbers):
@@ -160,7 +160,7 @@ class OneBitClient(Client):
 
 
 def _bits(sent: Any) -> Integers:
-    """Return what was sent as 0 or 1, however it is written; anything else, and what lies behind a mask, as -1."""
+    """Return what was sent as 0 or 1, in any numeric type; anything else, masked entries too, as -1."""
     if isinstance(sent, np.ndarray) and sent.dtype.kind in "biuf" and not isinstance(sent, np.ma.MaskedArray):
         return np.where(sent == 1, 1, np.where(sent == 0, 0, -1))
     return np.array([_bit(one) for one in sent], dtype=np.int64)
@@ -173,7 +173,7 @@ def _bit(sent: Any) -> int:
 
 
 def _numbers(people: Any) -> list[Any] | None:
-    """Return the public numbers as a list, or None if there are none to go through."""
+    """Return the public numbers as a list; None if this is not iterable."""
     with suppress(TypeError):
         return list(people)
     return None

@@ -130,7 +130,7 @@ class CategoricalOracle(FrequencyOracle):
         return () if isinstance(self.categories, int) else tuple(self.categories)
 
     def items(self, values: Any) -> Integers:
-        """Return private values as int64, by number or by name; refuse everything else without showing it."""
+        """Return private values as int64, by number or name; raise InputError on anything else, without showing it."""
         return checked_items(values, self.category_count, self._places)
 
     @cached_property
@@ -165,7 +165,7 @@ class PureOracle(FrequencyOracle):
         """Return, for every value, the number of reports among its preferred outputs, from the histogram."""
 
     def estimate(self, counts: Integers, people: int) -> Frequencies:
-        """Estimate the frequency of every value from the histogram of the reports of so many people."""
+        """Estimate the frequency of every value from the histogram of the reports of `people`."""
         support = self.support(checked_histogram(counts, self.cells, people))
         return Frequencies.from_support(self, Support(support, int(people), self.preference, self.shared))
 

@@ -96,12 +96,12 @@ def as_words(raw: NDArray[np.uint8]) -> Words:
 
 
 def words_of(bits: int) -> int:
-    """Return the number of words that hold so many bits, always even."""
+    """Return the number of words that hold `bits` bits, always even."""
     return 2 * -(-bits // (2 * WORD))
 
 
 def aligned(numbers: NDArray[np.uint64], bits: int) -> Words:
-    """Return numbers of so many bits left-aligned in two words."""
+    """Return numbers of `bits` bits left-aligned in two words."""
     whole = numbers << np.uint64(64 - bits)
     words = np.empty((len(numbers), 2), dtype=np.uint32)
     words[:, 0], words[:, 1] = whole >> np.uint64(WORD), whole & np.uint64((1 << WORD) - 1)
@@ -112,9 +112,9 @@ def address_of(kind: Keys, seed: int, alphabet: str | bytes | None = None) -> Ad
     """Return the addresses of a kind of keys; an alphabet is used for texts and bytes only."""
     letters = alphabet.encode("utf-8", "surrogatepass") if isinstance(alphabet, str) else alphabet
     if letters is not None and (isinstance(kind, IntegerKeys) or not isinstance(letters, bytes) or not letters):
-        raise ParameterError("an alphabet is the letters of texts, or the bytes of bytes keys", parameter="alphabet")
+        raise ParameterError("alphabet must be the letters of texts, or the bytes of bytes keys", parameter="alphabet")
     if isinstance(kind, IntegerKeys) and kind.bits < _SHORTEST:
-        raise ParameterError("numbers of fewer than 8 bits can be listed: let `design` choose", parameter="keys")
+        raise ParameterError("keys must have at least 8 bits; shorter ones are categories", parameter="keys")
     if kind.bits > 8 * _LONGEST:
         raise ParameterError(
             f"keys of more than {_LONGEST} bytes cannot be searched: cut or hash them", parameter="keys"

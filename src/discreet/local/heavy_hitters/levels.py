@@ -10,7 +10,7 @@ from discreet.errors import ParameterError
 from discreet.local.heavy_hitters.addresses import FIRST_BITS, Address
 
 LN_2 = math.log(2)
-PRIOR = 4.0  # so many heavy keys at the limit of what can be seen are expected before any report
+PRIOR = 4.0  # heavy keys at the limit of what can be seen that are expected before any report
 CANDIDATES, MANY_CANDIDATES, _LONG = 1 << 15, 1 << 17, 48  # the second for addresses of more bits than the third
 HELD_OUT = 0.1
 _STEP = 5  # bits
@@ -62,12 +62,12 @@ def choose_levels(address: Address, *, error: float, points: int) -> Levels:
 
 
 def survivors(children: float, bits: int) -> int:
-    """Return how many prefixes of a level are followed, if each has so many children and addresses so many bits."""
+    """Return how many prefixes of a level are followed, for nodes of `children` and addresses of `bits`."""
     return max(16, int((MANY_CANDIDATES if bits > _LONG else CANDIDATES) / max(children, 1.0)))
 
 
 def signal_needed(bits: float) -> float:
-    """Return how many standard deviations a key must stand out to be told from all 2^bits others."""
+    """Return how many standard deviations a key must stand out to differ from all 2^bits others."""
     return math.sqrt(max(2 * (bits * LN_2 - math.log(PRIOR)), 1.0))
 
 

@@ -1,6 +1,6 @@
 """Heavy hitters: the most frequent keys of a fleet, found although nobody can list the keys.
 
-The frequencies of the keys that were found are vouched for by people who were held out of the search.
+The frequencies of the keys that were found are estimated from people who were held out of the search.
 """
 
 from __future__ import annotations
@@ -190,11 +190,11 @@ class HeavyHitters(KeyOracle):
         """Decode a histogram of reports: one table for each level, and that of the held-out people."""
         counts = np.asarray(counts)
         if counts.shape != (self.cells,) or counts.dtype.kind not in "iu":
-            raise InputError(f"a histogram of these reports is {self.cells} integers")
+            raise InputError(f"counts must be a histogram of {self.cells} integers")
         parts = [part.ravel() for part in np.split(counts.reshape(-1, self.geometry.points), self._starts[1:-1])]
         reported = [part.any() for part in parts]
         if any(reported) and not all(reported):
-            raise InputError("there are levels without any report: so few people cannot be searched")
+            raise InputError("some levels have no report: there are too few people to search")
         return tuple(group.sketch(part) for group, part in zip(self.groups, parts, strict=True))
 
     def find(
@@ -222,7 +222,7 @@ class HeavyHitters(KeyOracle):
         most = whole(k, name="k")
         sure = float(plain(certainty, name="certainty"))
         if not 1 <= most <= _LARGEST_LIST or not 0 <= sure <= 1:
-            raise ParameterError(f"k is an int from 1 to {_LARGEST_LIST}, certainty a probability", parameter="k")
+            raise ParameterError(f"k must be from 1 to {_LARGEST_LIST}, certainty from 0 to 1", parameter="k")
         address = address_of(self.kind, self.seed, alphabet)
         *levels, held_out = self.sketches(aggregator.counts)
         found = search(address, self.levels, tuple(levels), progress)
@@ -233,7 +233,7 @@ class HeavyHitters(KeyOracle):
         return Hitters(self, aggregator.people, held_out.people, plain_keys, found.probabilities[listed], estimates)
 
     def estimate(self, counts: Integers, people: int) -> Frequencies:
-        """Refuse: keys cannot be listed, so they have to be found."""
+        """Raise ParameterError: keys cannot be listed, so they have to be found."""
         del counts, people
         raise ParameterError("keys cannot be listed: spec.find(aggregator) finds the frequent ones")
 
@@ -255,7 +255,7 @@ class HeavyHitters(KeyOracle):
         error = math.sqrt(r * (1 - r) / search) / (p - r)
         longest = self.kind.bits // 8
         if length is not None and (not is_integer(length) or not 1 <= length <= longest):
-            raise ParameterError(f"length is that of a key in bytes, from 1 to {longest}", parameter="length")
+            raise ParameterError(f"length must be that of a key in bytes, from 1 to {longest}", parameter="length")
         return signal_needed(self.kind.bits if length is None else 8 * length) * error
 
     def _gain(self) -> float:
@@ -369,14 +369,14 @@ def _planned(people: object) -> int:
     """Return a number of people that every reader of JSON takes for what it is."""
     count = number_of_people(people)
     if count >= _MOST_PEOPLE:
-        raise ParameterError("a spec is planned for fewer than 2^53 people", parameter="people")
+        raise ParameterError("people must be fewer than 2^53", parameter="people")
     return count
 
 
 def _whole_numbers(values: Any, name: str) -> tuple[int, ...]:
     """Return a short tuple of ints."""
     if not isinstance(values, tuple | list) or not 1 <= len(values) <= 1 << 11:
-        raise ParameterError(f"{name} are a tuple of ints", parameter=name)
+        raise ParameterError(f"{name} must be a tuple of ints", parameter=name)
     if not all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in values):
-        raise ParameterError(f"{name} are a tuple of ints", parameter=name)
+        raise ParameterError(f"{name} must be a tuple of ints", parameter=name)
     return tuple(int(value) for value in values)

@@ -100,11 +100,11 @@ class KeyOracle(FrequencyOracle):
         return self.all_rows * (self.geometry.on_plane - self.geometry.common)
 
     def items(self, values: Any) -> Any:
-        """Return keys as words; refuse what is no key without showing it."""
+        """Return keys as words; raise InputError on anything else, without showing it."""
         return self.kind.encode(values)
 
     def corners(self) -> tuple[Any, ...]:
-        """Return the keys of four rows of words, as far as these stand for keys."""
+        """Return the keys of four rows of words, those that stand for keys."""
         words = np.zeros((4, self.kind.words), dtype=np.uint32)
         words[:, 0] = [0, 1 << 30, 3 << 29, 7 << 28]
         return tuple(self.kind.decode(words[self.kind.legal(words)]))
@@ -225,14 +225,14 @@ class HashedGeometry(KeyOracle):
         counts = np.asanyarray(collected.counts if isinstance(collected, Aggregator) else collected)
         whole_numbers = counts.dtype.kind in "iu" and not isinstance(counts, np.ma.MaskedArray)
         if counts.shape != (self.cells,) or not whole_numbers or int(counts.min()) < 0:
-            raise InputError(f"give an aggregator of this spec, or a histogram: {self.cells} integers, none below zero")
+            raise InputError(f"collected must be an aggregator of this spec, or {self.cells} integers of at least 0")
         if float(counts.sum(dtype=np.float64)) > _MOST_PEOPLE:
-            raise InputError("a histogram has at most 2^62 reports")
+            raise InputError("a histogram must have at most 2^62 reports")
         rows = counts.astype(np.int64).reshape(self.rows, -1)
         return Sketch(self, int(rows.sum()), self.geometry.plane_sums(rows), rows.sum(axis=1))
 
     def estimate(self, counts: Integers, people: int) -> Frequencies:
-        """Refuse: keys cannot be listed, so they have to be named."""
+        """Raise ParameterError: keys cannot be listed, so they have to be named."""
         del counts, people
         raise ParameterError("keys cannot be listed: name them, as in spec.sketch(aggregator).estimate(keys)")
 
@@ -259,14 +259,14 @@ class HashedGeometry(KeyOracle):
 
 
 def _spaces(epsilon: Fraction) -> Iterator[ProjectiveGeometry]:
-    """Yield the best projective spaces of several sizes, as far as there are any at this epsilon."""
+    """Yield the best projective spaces of several sizes; at a large epsilon some do not exist."""
     for size in _BUCKETS:
         with suppress(ParameterError):
             yield ProjectiveGeometry.best(epsilon=epsilon, categories=size)
 
 
 def _rows(optimum: float, points: int, largest: int) -> int:
-    """Return enough rows for collisions to cost little, as far as the cells allow; 0 if they allow too few."""
+    """Return enough rows for collisions to cost little, within the cells; 0 if these allow too few."""
     most = largest // points
     wanted = 1 << max(math.ceil(math.log2(_SPARE * USUAL_SQUARES / (optimum * points))), 0)
     return 0 if most < _FEWEST_ROWS else min(max(wanted, _FEWEST_ROWS), most, _MOST_ROWS)

@@ -36,7 +36,7 @@ _BLOCK = 1 << 16  # keys of one numpy step
 def public_seed(seed: object) -> int:
     """Return a public seed, an int of at most 256 bits."""
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 1 << _SEED_BITS:
-        raise ParameterError("seed is a public int from 0 to 2^256 - 1, drawn before any key is seen", parameter="seed")
+        raise ParameterError("seed must be a public int from 0 to 2^256 - 1, drawn before any key", parameter="seed")
     return seed
 
 
@@ -85,7 +85,7 @@ class PublicHash:
         self.words = whole_within(words, 2, _MOST_WORDS, name="words")
         self.purpose = whole_within(purpose, 0, (1 << 32) - 1, name="purpose")
         if words % 2:
-            raise ParameterError("a key has an even number of words; pad it with a zero", parameter="words")
+            raise ParameterError("words must be even; pad keys with a zero", parameter="words")
 
     @cached_property
     def constants(self) -> NDArray[np.uint64]:
@@ -123,7 +123,7 @@ class PublicHash:
         """
         keys, rows = self._checked(keys), np.ascontiguousarray(rows, dtype=np.int64)
         if rows.shape != (len(keys),) or (rows.size and not 0 <= rows.min() <= rows.max() < self.rows):
-            raise InputError("a row is an int below the number of rows, one for each key")
+            raise InputError("rows must be ints below the number of rows, one for each key")
         if rows.size >= self.rows or "constants" in self.__dict__:
             return self._hashed(keys, rows, self.constants)
         used, places = np.unique(rows, return_inverse=True)
@@ -144,7 +144,7 @@ class PublicHash:
         """Return the sum over rows of the table's entry at each key's bucket, for tables of shape (rows, range)."""
         keys, tables = self._checked(keys), np.ascontiguousarray(tables, dtype=np.int64)
         if tables.shape != (self.rows, self.range):
-            raise InputError("the tables have one row for each row of the hash and one entry for each bucket")
+            raise InputError("tables must have one row for each row of the hash and one entry for each bucket")
         out = np.zeros(len(keys), dtype=np.int64)
         if available():
             gather(keys, self.constants, tables, out)
@@ -156,9 +156,9 @@ class PublicHash:
         return out
 
     def _checked(self, keys: Words) -> Words:
-        """Refuse keys of another shape without showing them."""
+        """Raise InputError on keys of another shape, without showing them."""
         if not isinstance(keys, np.ndarray) or keys.dtype != np.uint32 or keys.ndim != 2 or keys.shape[1] != self.words:
-            raise InputError(f"keys are hashed as uint32 of shape (keys, {self.words}), as `encode` returns them")
+            raise InputError(f"keys must be uint32 of shape (keys, {self.words}), as `encode` returns them")
         return np.ascontiguousarray(keys)
 
     def __repr__(self) -> str:
@@ -201,9 +201,9 @@ class Scramble:
     def _through(self, numbers: NDArray[np.uint64], keys: NDArray[np.uint64], back: bool) -> NDArray[np.uint64]:
         """Run the rounds on both parts."""
         if not isinstance(numbers, np.ndarray) or numbers.dtype != np.uint64 or numbers.ndim != 1:
-            raise InputError("numbers to scramble are a one-dimensional array of uint64")
+            raise InputError("numbers must be a one-dimensional array of uint64")
         if numbers.size and int(numbers.max()) >> self.bits:
-            raise InputError(f"a number to scramble has at most {self.bits} bits")
+            raise InputError(f"numbers must have at most {self.bits} bits")
         low = self.bits - self.bits // 2
         out = numbers.copy()
         (feistel if available() else feistel_by_numpy)(out, keys, self.bits // 2, low, back)

@@ -46,7 +46,7 @@ class Keys(ABC):
 
     @abstractmethod
     def _raw(self, values: Any) -> NDArray[np.uint8] | None:
-        """Return the keys as left-aligned bytes of shape (keys, 4 words), or None if any of them is none."""
+        """Return the keys as left-aligned bytes of shape (keys, 4 words); None if any of them is not a key."""
 
     @abstractmethod
     def _values(self, raw: NDArray[np.uint8]) -> Any:
@@ -62,14 +62,14 @@ class Keys(ABC):
         return 2 * -(-self.bits // 64)
 
     def encode(self, values: Any) -> Words:
-        """Return keys as uint32 of shape (keys, words); anything that is no key is refused and never shown."""
+        """Return keys as uint32 of shape (keys, words); raise InputError on anything else, without showing it."""
         raw = self._raw(values)
         if raw is None:  # raised here, outside any handler: nothing that could carry the value is chained
             raise InputError(f"{self._refusal()}; nothing was used")
         return np.ascontiguousarray(raw).view(">u4").astype(np.uint32)
 
     def decode(self, words: Words) -> Any:
-        """Return the keys that words stand for; words that stand for none are refused."""
+        """Return the keys that words stand for; raise InputError on words that stand for none."""
         if not bool(self.legal(words).all()):
             raise InputError("these words stand for no key; `legal` says which do")
         return self._values(self._bytes(words))
@@ -81,9 +81,9 @@ class Keys(ABC):
         return np.asarray(~behind.any(axis=1))
 
     def _checked(self, words: Words) -> Words:
-        """Refuse words of another shape."""
+        """Raise InputError on words of another shape."""
         if not isinstance(words, np.ndarray) or words.dtype != np.uint32 or words.shape[1:] != (self.words,):
-            raise InputError(f"the words of these keys are uint32 of shape (keys, {self.words})")
+            raise InputError(f"words must be uint32 of shape (keys, {self.words})")
         return words
 
     def _bytes(self, words: Words) -> NDArray[np.uint8]:
@@ -151,7 +151,7 @@ class IntegerKeys(Keys):
         return raw.view(">u8").ravel().astype(np.uint64) >> np.uint64(shift)
 
     def _refusal(self) -> str:
-        return f"a key is an int from 0 to 2^{self.length} - 1"
+        return f"a key must be an int from 0 to 2^{self.length} - 1"
 
 
 class _ByteKeys(Keys):
@@ -211,7 +211,7 @@ class TextKeys(_ByteKeys):
         return [row.tobytes().rstrip(b"\0").decode("utf-8") for row in raw]
 
     def _refusal(self) -> str:
-        return f"a key is a text of at most {self.length} bytes in UTF-8, without NUL or lone surrogates"
+        return f"a key must be a text of at most {self.length} bytes in UTF-8, without NUL or lone surrogates"
 
 
 class BytesKeys(_ByteKeys):
@@ -235,7 +235,7 @@ class BytesKeys(_ByteKeys):
         return [row[: self.length].tobytes() for row in raw]
 
     def _refusal(self) -> str:
-        return f"a key is a bytes object of exactly {self.length} bytes, given in a list"
+        return f"a key must be a bytes object of exactly {self.length} bytes, given in a list"
 
 
 def _listed(values: Any) -> Any:
@@ -250,7 +250,7 @@ def _listed(values: Any) -> Any:
 
 
 def _within(numbers: Any, bits: int) -> bool:
-    """Say whether all integers of a list or an array have at most so many bits and no sign."""
+    """Say whether all integers of a list or an array have at most `bits` bits and no sign."""
     if not len(numbers):
         return True
     least, most = (numbers.min(), numbers.max()) if isinstance(numbers, np.ndarray) else (min(numbers), max(numbers))

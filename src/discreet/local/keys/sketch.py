@@ -104,7 +104,7 @@ class Sketch:
         """Estimate the frequencies of keys, beyond what was taken out; their labels are the keys."""
         words = self.spec.kind.encode(keys)
         if not len(words):
-            raise InputError("name at least one key to estimate")
+            raise InputError("keys must name at least one key")
         named = keys if isinstance(keys, list | tuple) else self.spec.kind.decode(words)
         labels = tuple(named.tolist() if isinstance(named, np.ndarray) else named)
         return Frequencies.from_support(self.spec, self._support(words), labels)
@@ -121,7 +121,7 @@ class Sketch:
         """
         words, known = self.spec.kind.encode(keys), array_or_none(frequencies, np.float64)
         if known is None or known.shape != (len(words),) or not np.all(np.abs(self.people * known) < _MOST_REPORTS):
-            raise InputError("frequencies are one finite number for each key")
+            raise InputError("frequencies must be one finite number for each key")
         return self.without_words(words, known)
 
     def without_words(self, words: Words, frequencies: Floats) -> Sketch:
@@ -155,7 +155,7 @@ class Sketch:
 _GRID = 64
 _STEPS = 40
 _ROUNDS = 3
-_MANY = 50  # so many collisions are normal; with ten, fewer and heavier keys were worse already
+_MANY = 50  # collisions from which on their number is normal; with ten, fewer and heavier keys were worse already
 _SEVERAL = 10
 _CUT = 1e-3  # of the allowed error may be cut off the law of collisions
 

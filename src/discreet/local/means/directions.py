@@ -133,7 +133,7 @@ def mean_shift(epsilon: float, dimension: int, codewords: int, cap: int) -> floa
 
 
 def top_mean(dimension: int, codewords: int, cap: int) -> float:
-    """Return the expected mean of the `cap` largest of so many independent products <u, v>.
+    """Return the expected mean of the `cap` largest of `codewords` independent products <u, v>.
 
     A codeword with the product t is among the largest if at most cap - 1 of the others exceed t; so the sum of the
     largest has the mean M E[t P(Bin(M - 1, P(T > t)) <= cap - 1)].

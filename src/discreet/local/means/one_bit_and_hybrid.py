@@ -100,7 +100,7 @@ class HybridMean(ScalarMean):
             self._take(steps=choice.steps, window=choice.window)
             weight = choice.weight
         if not 0 < weight <= 1 or (weight * COIN_TOTAL).denominator != 1:
-            raise ParameterError("weight is a probability above 0, a multiple of 2^-64", parameter="weight")
+            raise ParameterError("weight must be a probability above 0 and a multiple of 2^-64", parameter="weight")
         law = Piecewise(self.exact_epsilon, self.steps, self.window)
         self._take(weight=weight, steps=law.steps, window=law.window)
 

@@ -157,7 +157,7 @@ def _exact_end(end: object) -> Fraction:
 
 
 def checked_values(values: Any, bounds: Range) -> Values:
-    """Return values as floats, or as Fractions where floats do not hold them; refuse all else in the same words.
+    """Return values as floats, or as Fractions where floats do not hold them; raise InputError on anything else.
 
     >>> checked_values([1, 0.5, Fraction(1, 3)], (Fraction(0), Fraction(1))).dtype
     dtype('O')
@@ -169,7 +169,7 @@ def checked_values(values: Any, bounds: Range) -> Values:
 
 
 def _values(values: Any, bounds: Range) -> Values | None:
-    """Return the values, or None if any of them is none."""
+    """Return the values; None if any of them is not allowed."""
     if isinstance(values, list | tuple):
         return _one_by_one(list(values), bounds)
     array = array_or_none(values)

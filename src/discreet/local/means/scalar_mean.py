@@ -112,7 +112,7 @@ class ScalarMean(Spec):
         return sum(branch.law.outputs for branch in self.branches)
 
     def items(self, values: Any) -> Values:
-        """Return private values that lie in the range; refuse everything else without showing it."""
+        """Return private values that lie in the range; raise InputError on anything else, without showing it."""
         return checked_values(values, self.exact_bounds)
 
     def randomize(self, values: Values) -> Integers:
@@ -289,7 +289,7 @@ class LocalMean(FromReports):
     def estimate(self, confidence: float = confidence, *, target: Target = Target.TABLE) -> Estimate:
         """Return the mean with an interval for the people who reported, or for the population they come from.
 
-        The interval contains the value, be that outside the public range. Cutting its ends to the range loses no
+        The interval contains the value, also outside the public range. Cutting its ends to the range loses no
         coverage.
         """
         level = float(plain(confidence, name="confidence"))

@@ -34,8 +34,8 @@ _SIGN_BITS = 53
 _CHUNK = 1 << 20
 _TOLERANCE = 1e-6
 _REFUSED = (
-    "a value is a vector of finite numbers of the public dimension and of length at most 1 (up to 1 + 1e-6, which is "
-    "taken as 1); nothing was reported"
+    "a value must be a vector of finite numbers of the public dimension and of length at most 1 (up to 1 + 1e-6, which "
+    "is taken as 1); nothing was reported"
 )
 
 
@@ -92,7 +92,7 @@ class UnitVectors(Spec, Preference):
         self._whole("seed", 0, (1 << 53) - 1)
         self._whole("codewords", 0, 1 << 13)
         if self.cap and not self.codewords:
-            raise ParameterError("a cap is given together with its number of codewords", parameter="cap")
+            raise ParameterError("cap= needs codewords= as well", parameter="cap")
         self._whole("cap", 0, self.codewords // 2)
         if not self.cap:
             choice = choose_cap(self.exact_epsilon, self.dimension, self.codewords or None)
@@ -102,7 +102,7 @@ class UnitVectors(Spec, Preference):
         """Take an int between two ends."""
         given = whole_within(getattr(self, name), least, most, name=name)
         if name == "codewords" and given == 1:
-            raise ParameterError("a codebook has at least 2 codewords", parameter=name)
+            raise ParameterError("codewords must be at least 2", parameter=name)
         self._take(**{name: given})
 
     @property
@@ -153,7 +153,7 @@ class UnitVectors(Spec, Preference):
         return Codebook(seed=self.seed, dimension=self.dimension)
 
     def items(self, values: Any) -> Floats:
-        """Return private vectors, one a row; refuse everything else without showing it."""
+        """Return private vectors, one a row; raise InputError on anything else, without showing it."""
         found = _vectors(values, self.dimension)
         if found is None:
             raise InputError(_REFUSED)
@@ -211,7 +211,7 @@ class UnitVectors(Spec, Preference):
         """Return the coin and the number of reports."""
         return {"cells": self.cells, "coin": self.coin}
 
-    def aggregator(self) -> VectorAggregator:  # type: ignore[override]  # sums instead of a histogram
+    def aggregator(self) -> VectorAggregator:
         """Return an empty aggregator."""
         from discreet.local.means.vector_aggregator import VectorAggregator
 
@@ -219,7 +219,7 @@ class UnitVectors(Spec, Preference):
 
 
 def _vectors(values: Any, dimension: int) -> Floats | None:
-    """Return vectors as rows of floats, or None if any is none."""
+    """Return vectors as rows of floats; None if any of them is not allowed."""
     if isinstance(values, np.ma.MaskedArray):
         return None
     if isinstance(values, list | tuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,14 +20,13 @@ from discreet.local.estimates import EstimateColumns, Intervals, allowed_error, 
 from discreet.local.means.directions import UNIT_BITS
 from discreet.local.means.unit_vectors import UnitVectors
 from discreet.local.protocol import (
-    Connection,
+    Aggregator,
     Floats,
     Integers,
+    Spec,
     array_or_none,
-    counted_rows,
-    counting_sql,
+    check_room,
     is_integer,
-    listed_batches,
     sealed,
     unsealed,
     whole_or_none,
@@ -40,7 +39,7 @@ _CHUNK = 1 << 20
 _MOST_PEOPLE = 1 << 38
 
 
-class VectorAggregator:
+class VectorAggregator(Aggregator):
     """The sums of the reported directions and of their squares, coordinate by coordinate, as integers.
 
     Its size is twice the dimension, whatever the number of people. A report is a whole number, as in `Aggregator`;
@@ -57,130 +56,89 @@ class VectorAggregator:
     (2, 1)
     """
 
+    most = _MOST_PEOPLE
+    spec: UnitVectors
+
     def __init__(self, spec: UnitVectors) -> None:
         if not isinstance(spec, UnitVectors):
-            raise ParameterError("sums of directions belong to a spec of UnitVectors", parameter="spec")
+            raise ParameterError("spec must be a UnitVectors", parameter="spec")
         self.spec = spec
-        self.sums: Integers = np.zeros(spec.dimension, dtype=np.int64)
-        self.squares: Integers = np.zeros(spec.dimension, dtype=np.int64)
-        self.people = 0
-        self.refused = 0
+        self.counts = np.zeros(2 * spec.dimension, dtype=np.int64)
+        self.refused = self._seen = 0
 
-    def add(self, reports: Any) -> Self:
-        """Count reports: a batch or a list of batches, an array or a list of integers, or rows of one integer each.
+    @property
+    def sums(self) -> Integers:
+        """The sums of the directions, in units of 2^-24."""
+        return self.counts[: self.spec.dimension]
 
-        Reports that are none are refused one by one and counted in `refused`.
-        """
-        batches = listed_batches(reports)
-        if any(batch.digest != self.spec.digest for batch in batches):
-            raise InputError("this batch was made under another spec; nothing was counted")
-        columns = [_column(given) for given in ([batch.reports for batch in batches] or [reports])]
-        self._check_room(sum(map(len, columns)), "counted")
-        for rows in columns:
-            self.add_counts(rows, np.ones(len(rows), dtype=np.int64))
-        return self
+    @property
+    def squares(self) -> Integers:
+        """The sums of their squares."""
+        return self.counts[self.spec.dimension :]
+
+    @property
+    def people(self) -> int:
+        """The number of reports accepted."""
+        return self._seen - self.refused
+
+    def _count(self, column: Any) -> tuple[int, int]:
+        """Add the directions of one column of reports."""
+        rows = _column(column)
+        return self._weighed(rows, np.ones(len(rows), dtype=np.int64))
 
     def add_counts(self, reports: Any, counts: Any) -> Self:
         """Add reports that were counted elsewhere: each with the number of people who sent it."""
         rows, times = _column(reports), _column(counts)
         if len(rows) != len(times) or (len(times) and (times.dtype.kind not in "iu" or int(times.min()) < 0)):
-            raise InputError("counts are whole numbers of at least 0, one for each report; nothing was counted")
+            raise InputError("counts must be whole numbers of at least 0, one for each report; nothing was counted")
+        return self._note(*self._weighed(rows, times))
+
+    def _weighed(self, rows: NDArray[Any], times: NDArray[Any]) -> tuple[int, int]:
+        """Add the directions of reports that were sent `times` times each, some at a time."""
         # a sum of floats cannot wrap round, and is off by far less than the margin below 2^63
-        self._check_room(float(times.sum(dtype=np.float64)), "counted")
+        check_room(self._seen + float(times.sum(dtype=np.float64)), self.most)
         good, numbers = _numbers(rows, self.spec.cells)
-        self.refused += int(times[~good].sum())
-        self._add(numbers, times[good].astype(np.int64))
-        return self
-
-    def add_query(self, connection: Connection, *, table: str | tuple[str, ...], column: str) -> Self:
-        """Let an engine count the reports in a column of its own table; see `Aggregator.add_query`."""
-        fresh = VectorAggregator(self.spec)
-        for reports, people in counted_rows(connection, counting_sql(table, column)):
-            fresh.add_counts(reports, people)
-        return self.merge(fresh)
-
-    def _add(self, numbers: Integers, times: Integers) -> None:
-        """Add the directions of accepted reports, some at a time."""
+        accepted = times[good].astype(np.int64)
         step = max(1, _CHUNK // self.spec.dimension)
+        sums, squares = self.sums, self.squares
         for start in range(0, numbers.size, step):
-            rows = self.spec.codebook.directions(numbers[start : start + step])
-            weights = times[start : start + step, None]
-            self.sums += (rows * weights).sum(axis=0)
-            self.squares += ((rows * rows >> UNIT_BITS) * weights).sum(axis=0)
-        self.people += int(times.sum())
-
-    def merge(self, other: VectorAggregator) -> Self:
-        """Add the sums of another aggregator of the same spec to this one, which changes, and return this one."""
-        if other is self:
-            raise InputError("merging an aggregator with itself would count everybody twice; nothing was merged")
-        if not isinstance(other, VectorAggregator):
-            raise InputError("an aggregator is merged with an aggregator; add() takes reports")
-        if other.spec.digest != self.spec.digest:
-            raise InputError("these reports were made under another spec; nothing was merged")
-        self._check_room(other.people + other.refused, "merged")
-        self.sums += other.sums
-        self.squares += other.squares
-        self.people += other.people
-        self.refused += other.refused
-        return self
-
-    def _check_room(self, more: float, done: str) -> None:
-        """Refuse more reports than the sums can hold."""
-        if self.people + self.refused + more > _MOST_PEOPLE:
-            raise InputError(f"an aggregator holds at most 2^38 reports; nothing was {done}")
-
-    def copy(self) -> Self:
-        """Return an aggregator of its own with the same sums."""
-        return type(self)(self.spec).merge(self)
-
-    __copy__ = copy  # the default would share the sums but not the number of people
-
-    def __add__(self, other: VectorAggregator) -> Self:
-        return self.copy().merge(other) if isinstance(other, VectorAggregator) else NotImplemented
-
-    def __radd__(self, other: int) -> Self:
-        return self.copy() if type(other) is int and other == 0 else NotImplemented
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, VectorAggregator) and self.to_bytes() == other.to_bytes()
-
-    __hash__ = None  # type: ignore[assignment]  # sums change
-
-    def __repr__(self) -> str:
-        return f"VectorAggregator({self.spec.protocol}, {self.people:,} people, {self.refused:,} refused)"
+            directions = self.spec.codebook.directions(numbers[start : start + step])
+            weights = accepted[start : start + step, None]
+            sums += (directions * weights).sum(axis=0)
+            squares += ((directions * directions >> UNIT_BITS) * weights).sum(axis=0)
+        refused = int(times[~good].sum())
+        return int(accepted.sum()) + refused, refused
 
     def to_bytes(self) -> bytes:
-        """Return magic, digest, people, refused and the sums, little-endian, and a seal that tells damage."""
-        head = np.array([self.people, self.refused], dtype="<i8")
-        columns = np.concatenate([head, self.sums, self.squares]).astype("<i8")
+        """Return magic, digest, people, refused and the sums, little-endian, and a checksum that shows damage."""
+        columns = np.concatenate([[self.people, self.refused], self.counts]).astype("<i8")
         return sealed(_MAGIC + self.spec.digest + columns.tobytes())
 
     @classmethod
-    def from_bytes(cls, spec: UnitVectors, data: bytes) -> VectorAggregator:
-        """Read an aggregate of the same spec; anything else is refused."""
-        made, head = cls(spec), len(_MAGIC) + 32
+    def from_bytes(cls, spec: Spec, data: bytes) -> Self:
+        """Read an aggregate of the same spec; raise InputError on anything else."""
+        made, head = cls(cast("UnitVectors", spec)), len(_MAGIC) + 32
         if not isinstance(data, bytes | bytearray | memoryview):
-            raise InputError("an aggregate of vectors is read from bytes")
+            raise InputError("from_bytes takes the bytes of an aggregate of vectors")
         raw = bytes(data)
         if len(raw) != len(made.to_bytes()) or raw[: len(_MAGIC)] != _MAGIC:
-            raise InputError("this is no aggregate of vectors of this dimension")
+            raise InputError("this is not an aggregate of vectors of this dimension")
         if raw[len(_MAGIC) : head] != spec.digest:
             raise InputError("this aggregate was made under another spec")
         body = unsealed(raw)
         if body is None:
-            raise InputError("this aggregate is damaged: its checksum does not fit")
+            raise InputError("this aggregate is damaged: its checksum does not match")
         columns = np.frombuffer(body, dtype="<i8", offset=head).astype(np.int64)
-        made.people, made.refused = int(columns[0]), int(columns[1])
-        made.sums, made.squares = columns[2 : 2 + spec.dimension].copy(), columns[2 + spec.dimension :].copy()
-        if min(made.people, made.refused) < 0 or made.people + made.refused > _MOST_PEOPLE or made._impossible():
+        people, refused = int(columns[0]), int(columns[1])
+        made.counts[:] = columns[2:]
+        if min(people, refused) < 0 or people + refused > _MOST_PEOPLE or made._impossible(people):
             raise InputError("the sums of this aggregate are impossible for its number of reports")
-        return made
+        return made._note(people + refused, refused)
 
-    def _impossible(self) -> bool:
-        """Say whether a sum is larger than so many reports can make it."""
-        largest = self.people << UNIT_BITS
-        columns = np.concatenate([self.sums, self.squares])
-        return int(columns.min()) < -largest or int(columns.max()) > largest or int(self.squares.min()) < 0
+    def _impossible(self, people: int) -> bool:
+        """Say whether a sum is larger than this number of reports can make it."""
+        largest = people << UNIT_BITS
+        return int(self.counts.min()) < -largest or int(self.counts.max()) > largest or int(self.squares.min()) < 0
 
     def estimate(self) -> VectorMean:
         """Estimate the mean vector."""
@@ -209,7 +167,7 @@ def _column(values: Any) -> NDArray[Any]:
         return column
     array = None if isinstance(values, str | bytes | bytearray | dict | set) else array_or_none(values)
     if array is None or array.ndim != 1:
-        raise InputError("reports are a batch, a list or one column of integers; nothing was counted")
+        raise InputError("reports must be a batch, a list or one column of integers; nothing was counted")
     return array
 
 
@@ -226,7 +184,7 @@ def _numbers(rows: NDArray[Any], cells: int) -> tuple[NDArray[np.bool_], Integer
         return np.zeros(len(rows), dtype=np.bool_), np.empty(0, dtype=np.int64)
     good = (rows >= 0) & (rows < cells)
     if kind == "f":
-        good &= rows == np.floor(rows)  # NaN is none of it
+        good &= rows == np.floor(rows)  # false for NaN
     return good, rows[good].astype(np.int64)
 
 
@@ -274,7 +232,7 @@ class VectorMean(EstimateColumns):
     ) -> Intervals:
         """Return an interval for every coordinate, which holds for the table and for the population.
 
-        Each contains its estimate, be that outside [-1, 1]. With `together=True` all of them hold at once.
+        Each contains its estimate, also outside [-1, 1]. With `together=True` all of them hold at once.
         """
         rest = allowed_error(confidence) / (len(self) if together else 1)
         if self.people < _ENOUGH_PEOPLE:
@@ -288,7 +246,7 @@ class VectorMean(EstimateColumns):
     def of(self, coordinate: int, *, confidence: float = 0.95, target: Target = Target.TABLE) -> Estimate:
         """Return one coordinate with its interval, which holds for the table and for the population."""
         if not is_integer(coordinate) or not 0 <= coordinate < len(self):
-            raise ParameterError(f"a coordinate is an int from 0 to {len(self) - 1}", parameter="coordinate")
+            raise ParameterError(f"coordinate must be an int from 0 to {len(self) - 1}", parameter="coordinate")
         ends = self.intervals(confidence=confidence, target=target)
         method = "normal approximation" if self.people >= _ENOUGH_PEOPLE else "Hoeffding's inequality"
         return Estimate(

@@ -263,7 +263,7 @@ def _people(people: object) -> int:
         )
     count = number_of_people(people)
     if count > LARGEST_TOTAL:
-        raise ParameterError("people is at most 2^62: no aggregator counts more reports", parameter="people")
+        raise ParameterError("people must be at most 2^62, the most that an aggregator counts", parameter="people")
     return count
 
 
@@ -272,7 +272,7 @@ _HALF = 0.5  # beyond it at most one value can stand out
 
 @dataclass(frozen=True)
 class DesignChoice:
-    """A spec with its predicted error for so many people, and why it was chosen or not.
+    """A spec with its predicted error for `people`, and why it was chosen or not.
 
     `looked_at` is the number of values that are looked at together.
 
@@ -357,7 +357,7 @@ class DesignChoice:
 
     @property
     def detectable(self) -> float:
-        """The frequency that stands out from nothing half of the time, if so many values are looked at together.
+        """The frequency that stands out from nothing half of the time, if `looked_at` values are looked at together.
 
         It is the least estimate whose interval, Bonferroni over all of them, lies above zero, as in `Frequencies.top`;
         for heavy hitters the frequency from which on a key is found.

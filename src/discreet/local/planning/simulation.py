@@ -116,7 +116,7 @@ def simulate(
     ['projective-geometry', 'randomized-response']
     """
     if any(isinstance(given, str) or not hasattr(given, "__len__") or not len(given) for given in (people, epsilons)):
-        raise ParameterError("a simulation needs a list of people, one number a fleet, and one of epsilons")
+        raise ParameterError("people and epsilons must be lists of at least one number each")
     fleets, size = (
         [number_of_people(count) for count in people],
         whole_within(categories, 2, 1 << 40, name="categories"),

@@ -1,6 +1,6 @@
 """The protocol: what a specification says, what a client sends, what an aggregator counts."""
 
-from discreet.local.protocol.aggregator import Aggregator, Connection, sealed, unsealed
+from discreet.local.protocol.aggregator import Aggregator, sealed, unsealed
 from discreet.local.protocol.client import Client, Randomizer, ReportBatch, listed_batches
 from discreet.local.protocol.inputs import (
     Floats,
@@ -19,9 +19,8 @@ from discreet.local.protocol.inputs import (
 from discreet.local.protocol.rational_coin import COIN_TOTAL, Preference, local_epsilon, toss
 from discreet.local.protocol.report_counts import (
     LARGEST_TOTAL,
+    check_room,
     checked_histogram,
-    counted_rows,
-    counting_sql,
     whole_or_none,
 )
 from discreet.local.protocol.spec import Spec, checked_spec

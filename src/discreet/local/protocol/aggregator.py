@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import struct
-from typing import Any, Protocol, Self
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ class Connection(Protocol):
 class Aggregator:
     """The histogram of the reports under one spec: `add`, `merge`, `estimate`; its size does not depend on people.
 
-    Hostile reports are refused one by one and counted in `refused`: out of range, negative, of another kind. The state
+    Hostile reports are rejected one by one and counted in `refused`: out of range, negative, of another kind. The state
     is one integer for each possible report, so that any split of the reports over machines, merged in any order, gives
     the same bytes. Not for several threads at once: give each its own and merge. An `add` that was interrupted halfway
     may have counted a part; go back to the last `to_bytes`.
@@ -57,6 +57,8 @@ class Aggregator:
     >>> Aggregator.from_bytes(spec, aggregator.to_bytes()) == aggregator
     True
     """
+
+    most: ClassVar[int] = LARGEST_TOTAL
 
     def __init__(self, spec: Spec) -> None:
         checked_spec(spec)
@@ -78,15 +80,19 @@ class Aggregator:
     def add(self, reports: Any) -> Self:
         """Count reports: a batch or a list of batches, an array or a list of integers, or rows of one integer each.
 
-        Reports that are none are refused one by one and counted in `refused`.
+        Entries that are not reports are rejected one by one and counted in `refused`.
         """
         batches = listed_batches(reports)
         for batch in batches:
             self._check_digest(batch.digest, "this batch was made under another spec; nothing was counted")
-        check_room(self._seen + sum(map(len, batches)))
+        check_room(self._seen + sum(map(len, batches)), self.most)
         for column in [batch.reports for batch in batches] or [reports]:
-            self._note(*count_reports(column, self.counts, self._seen))
+            self._note(*self._count(column))
         return self
+
+    def _count(self, column: Any) -> tuple[int, int]:
+        """Count one column; return how many entries there were and how many were refused."""
+        return count_reports(column, self.counts, self._seen)
 
     def add_counts(self, reports: Any, counts: Any) -> Self:
         """Add reports that were counted elsewhere: each with the number of people who sent it."""
@@ -111,10 +117,10 @@ class Aggregator:
         """
         if other is self:
             raise InputError("merging an aggregator with itself would count everybody twice; nothing was merged")
-        if not isinstance(other, Aggregator):
-            raise InputError("an aggregator is merged with an aggregator; add() takes reports")
+        if not isinstance(other, type(self)):
+            raise InputError("merge() takes an aggregator; add() takes reports")
         self._check_digest(other.spec.digest, "these reports were made under another spec; nothing was merged")
-        check_room(self._seen + other._seen)
+        check_room(self._seen + other._seen, self.most)
         self.counts += other.counts
         return self._note(other._seen, other.refused)
 
@@ -125,7 +131,7 @@ class Aggregator:
         return self
 
     def _check_digest(self, digest: bytes, words: str) -> None:
-        """Refuse what belongs to another spec."""
+        """Raise InputError on what belongs to another spec."""
         if digest != self.spec.digest:
             raise InputError(words)
 
@@ -144,7 +150,7 @@ class Aggregator:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Aggregator):
             return NotImplemented
-        same = self.spec == other.spec and self.refused == other.refused
+        same = self.spec == other.spec and (self.people, self.refused) == (other.people, other.refused)
         return same and bool(np.array_equal(self.counts, other.counts))
 
     __hash__ = None  # type: ignore[assignment]  # counts change
@@ -155,7 +161,7 @@ class Aggregator:
 
     @classmethod
     def from_bytes(cls, spec: Spec, data: bytes) -> Self:
-        """Read a state of this spec; whatever `to_bytes` would not have written is refused."""
+        """Read a state of this spec; raise InputError on anything that `to_bytes` would not have written."""
         read = cls(spec)
         refused = unpacked(data, spec.digest, read.counts)
         return read._note(read.people + refused, refused)
@@ -174,7 +180,7 @@ class Aggregator:
 
     @property
     def _why_none(self) -> str:
-        """What is the matter where everything was refused."""
+        """Why there are no reports, where all were refused."""
         if not self.refused:
             return ""
         refused = counted(self.refused, "was", "were")
@@ -185,11 +191,11 @@ class Aggregator:
 
     def __repr__(self) -> str:
         people = counted(self.people, "person", "people")
-        return f"Aggregator({self.spec.protocol}, {people}, {self.refused:,} refused)"
+        return f"{type(self).__name__}({self.spec.protocol}, {people}, {self.refused:,} refused)"
 
 
 def sealed(data: bytes) -> bytes:
-    """Return data and the first eight bytes of its SHA-256, which tell damage; they do not tell a forger.
+    """Return data and the first eight bytes of its SHA-256, which show damage but not forgery.
 
     >>> unsealed(sealed(b"counts")), unsealed(b"C" + sealed(b"counts")[1:])
     (b'counts', None)
@@ -198,7 +204,7 @@ def sealed(data: bytes) -> bytes:
 
 
 def unsealed(data: bytes) -> bytes | None:
-    """Return what was sealed, or None if a bit has changed since."""
+    """Return what was sealed; None if a bit has changed since."""
     body = data[:-_SEAL]
     return body if sealed(body) == data else None
 
@@ -221,21 +227,22 @@ def packed(digest: bytes, refused: int, counts: Integers) -> bytes:
 def unpacked(data: Any, digest: bytes, counts: Integers) -> int:
     """Fill the counts, which are zero, from bytes and return how many were refused.
 
-    Nothing longer than the counts is allocated, and what `packed` would not write for these counts is refused.
+    Nothing longer than the counts is allocated, and anything that `packed` would not write for these counts raises
+    InputError.
     """
     if not isinstance(data, bytes | bytearray | memoryview):
-        raise InputError("an aggregate is read from bytes")
+        raise InputError("from_bytes takes the bytes of an aggregate")
     raw = bytes(data)
     if len(raw) < _HEAD.size + _SEAL or raw[: len(_MAGIC)] != _MAGIC:
-        raise InputError("this is no aggregate of reports")
+        raise InputError("this is not an aggregate of reports")
     _, written, people, refused, form, width, entries = _HEAD.unpack_from(raw)
     if written != digest:
         raise InputError("this aggregate was made under another spec")
     if unsealed(raw) is None:
-        raise InputError("this aggregate is damaged or was cut short: its checksum does not fit")
+        raise InputError("this aggregate is damaged or was cut short: its checksum does not match")
     _fill(raw[_HEAD.size : -_SEAL], form, width, entries, counts)
     if people + refused > LARGEST_TOTAL or _total(counts) != people or packed(digest, refused, counts) != raw:
-        raise InputError("this is no aggregate of ours: its counts do not add up or are not written as they should be")
+        raise InputError("this aggregate was not written by to_bytes(): its counts do not add up")
     return int(refused)
 
 
@@ -263,13 +270,13 @@ def _bytes_for(largest: int) -> int:
 
 
 def _narrow(values: NDArray[Any], width: int) -> bytes:
-    """Write integers of so many bytes, little-endian."""
+    """Write integers of `width` bytes each, little-endian."""
     wide = np.ascontiguousarray(values, dtype="<i8").view(np.uint8).reshape(-1, 8)
     return wide[:, :width].tobytes()
 
 
 def _wide(raw: bytes, width: int) -> Integers:
-    """Read integers of so many bytes."""
+    """Read integers of `width` bytes each."""
     narrow = np.frombuffer(raw, dtype=np.uint8).reshape(-1, width)
     wide = np.zeros((narrow.shape[0], 8), dtype=np.uint8)
     wide[:, :width] = narrow

@@ -120,7 +120,7 @@ class Randomizer(Mechanism):
     def law(self, value: Any) -> Finite:
         """Return the exact law of the report of one value."""
         if self.spec.several(value):
-            raise InputError("the law is that of one person's report; reports are independent")
+            raise InputError("law() takes the value of one person; reports are independent")
         return self.spec.law(value)
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
@@ -151,11 +151,11 @@ class ReportBatch:
 
     def __post_init__(self) -> None:
         if not isinstance(self.digest, bytes) or len(self.digest) != 32:
-            raise InputError("the digest of a batch is the 32 bytes of its spec's digest")
+            raise InputError("digest must be the 32 bytes of a spec's digest")
         if type(self.width) is not int or not 1 <= self.width <= 8:
-            raise InputError("a report takes 1 to 8 bytes")
+            raise InputError("width must be 1 to 8 bytes")
         if not isinstance(self.reports, np.ndarray) or self.reports.dtype.kind not in "iu" or self.reports.ndim != 1:
-            raise InputError("the reports of a batch are one column of integers")
+            raise InputError("reports must be one column of integers")
 
     @classmethod
     def of(cls, spec: Spec, reports: NDArray[Any]) -> ReportBatch:
@@ -174,22 +174,22 @@ class ReportBatch:
         return head + packed.tobytes()
 
     def _check_width(self) -> None:
-        """Refuse reports that would be cut."""
+        """Raise InputError if a report would be cut."""
         top = (1 << 8 * self.width) - 1 if self.width < 8 else (1 << 63) - 1
         if self.reports.size and not (int(self.reports.min()) >= 0 and int(self.reports.max()) <= top):
             raise InputError(f"a report of this batch does not fit into {self.width} bytes")
 
     @classmethod
     def from_bytes(cls, data: bytes) -> ReportBatch:
-        """Read a batch; reports out of range are left for the aggregator to refuse one by one."""
+        """Read a batch; reports out of range are left to the aggregator, which rejects them one by one."""
         if not isinstance(data, bytes | bytearray | memoryview):
-            raise InputError("a batch of reports is read from bytes")
+            raise InputError("from_bytes takes the bytes of a batch")
         raw = bytes(data)
         if len(raw) < _HEAD.size:
-            raise InputError("this is no batch of reports")
+            raise InputError("this is not a batch of reports")
         magic, digest, width, count = _HEAD.unpack_from(raw)
         if magic != _MAGIC or not 1 <= width <= 8:
-            raise InputError("this is no batch of reports")
+            raise InputError("this is not a batch of reports")
         if len(raw) - _HEAD.size != width * count:
             raise InputError("this batch was cut short, or something was added to it")
         return cls(digest, _unpacked(raw, width, count), width)
@@ -217,7 +217,7 @@ def listed_batches(reports: Any) -> list[ReportBatch]:
         return []
     batches = [one for one in reports if isinstance(one, ReportBatch)]
     if len(batches) != len(reports):
-        raise InputError("a list holds batches or reports, not both; nothing was counted")
+        raise InputError("a list must hold batches or reports, not both; nothing was counted")
     return batches
 
 
@@ -231,7 +231,7 @@ def _unpacked(raw: bytes, width: int, count: int) -> NDArray[Any]:
 
 
 def _columns(table: NDArray[np.uint8], width: int) -> NDArray[np.uint8]:
-    """Return a table of bytes cut or filled up to so many columns; column by column is faster than row by row."""
+    """Return a table of bytes cut or filled up to `width` columns; column by column is faster than row by row."""
     made = np.zeros((table.shape[0], width), dtype=np.uint8)
     for column in range(min(width, table.shape[1])):
         made[:, column] = table[:, column]

@@ -20,9 +20,9 @@ Floats = NDArray[np.float64]
 
 
 def checked_items(values: Any, size: int, places: Mapping[str, int]) -> Integers:
-    """Return values as int64 from 0 to size - 1; refuse everything else in the same words, whatever it is.
+    """Return values as int64 from 0 to size - 1; raise InputError on anything else, always in the same words.
 
-    A container that has no entry for each person is refused in other words: it is code, not a value. `places` says
+    A container without one entry for each person has an error of its own: it is code, not a value. `places` says
     where each label stands; it is empty where a protocol has none.
 
     >>> checked_items([2, 0, 1], 3, {}).tolist(), checked_items(["b", 0], 2, {"a": 0, "b": 1}).tolist()
@@ -31,7 +31,7 @@ def checked_items(values: Any, size: int, places: Mapping[str, int]) -> Integers
     column = one_entry_each(values)
     if column is None:
         raise InputError(
-            "values come as a list or one-dimensional array, one entry a person (report() takes a single value); "
+            "values must be a list or one-dimensional array, one entry a person (report() takes a single value); "
             "nothing was reported"
         )
     items = _items(column, size, places)
@@ -47,7 +47,7 @@ def is_integer(value: object) -> bool:
 
 
 def one_entry_each(values: Any) -> list[Any] | tuple[Any, ...] | NDArray[Any] | None:
-    """Return one entry for each person as a list or an array, or None if the container has no such entries."""
+    """Return one entry for each person as a list or an array; None if the container has no such entries."""
     if isinstance(values, list | tuple):
         return values
     try:
@@ -58,7 +58,7 @@ def one_entry_each(values: Any) -> list[Any] | tuple[Any, ...] | NDArray[Any] | 
 
 
 def array_or_none(values: Any, kind: Any = None) -> NDArray[Any] | None:
-    """Return an array, or None if the object cannot be one."""
+    """Return an array; None if the object cannot be one."""
     try:
         return np.asarray(values, dtype=kind)
     except Exception:  # an object may do anything when it is asked for an array
@@ -68,12 +68,12 @@ def array_or_none(values: Any, kind: Any = None) -> NDArray[Any] | None:
 def whole_within(value: Any, least: int, most: int, *, name: str) -> int:
     """Return a public integer within its limits."""
     if not is_integer(value) or not least <= value <= most:
-        raise ParameterError(f"{name} is an int from {least} to {most}", parameter=name)
+        raise ParameterError(f"{name} must be an int from {least} to {most}", parameter=name)
     return int(value)
 
 
 def _items(values: Any, size: int, places: Mapping[str, int]) -> Integers | None:
-    """Return the values of a column as int64, or None if any of them is no value."""
+    """Return the values of a column as int64; None if any of them is not allowed."""
     if isinstance(values, np.ma.MaskedArray):
         return None
     if isinstance(values, list | tuple):
@@ -146,7 +146,7 @@ def _refused(words: str) -> ParameterError:
 def number_of_people(people: Any) -> int:
     """Return a number of people, at least 1."""
     if not is_integer(people) or people < 1:
-        raise ParameterError("people is the number of reports, an int of at least 1", parameter="people")
+        raise ParameterError("people must be an int of at least 1", parameter="people")
     return int(people)
 
 

@@ -27,9 +27,9 @@ def local_epsilon(epsilon: object) -> Fraction:
         raise MissingParameter("epsilon= is the price of a report and is never defaulted", parameter="epsilon")
     exact = positive_price(epsilon, name="epsilon")
     if not _SMALLEST <= exact <= _LARGEST:
-        raise ParameterError("a local epsilon lies between 1/1024 and 20", parameter="epsilon")
+        raise ParameterError("epsilon of a report must be between 1/1024 and 20", parameter="epsilon")
     if exact.denominator.bit_length() > _LONGEST_BITS:
-        raise ParameterError("a local epsilon is a fraction of at most 1024 bits", parameter="epsilon")
+        raise ParameterError("epsilon of a report must be a fraction of at most 1024 bits", parameter="epsilon")
     return exact
 
 
@@ -45,7 +45,7 @@ def coin(epsilon: Fraction, inside: int, outside: int) -> int:
     with precision(_PRECISION):
         numerator = floor_of_lower(COIN_TOTAL / (1 + (-ball(epsilon)).exp() * outside / inside))
     if not numerator * outside > (COIN_TOTAL - numerator) * inside:
-        raise ParameterError("at this epsilon so many outputs cannot be told apart: reports would say nothing")
+        raise ParameterError("epsilon is too small for this number of outputs: reports would say nothing")
     return numerator
 
 

@@ -1,4 +1,4 @@
-"""Counting reports that anybody may have sent: what is a report is counted, what is none is refused and counted too.
+"""Counting reports that anybody may have sent; entries that are not reports are rejected, and counted too.
 
 They are counted where they lie by one plain statement that every SQL engine understands.
 """
@@ -43,7 +43,7 @@ _RESERVED = frozenset(_KEPT.split())
 
 
 def count_reports(reports: Any, histogram: Integers, already: int) -> tuple[int, int]:
-    """Add reports to a histogram that `already` saw so many; return how many there were and how many were refused.
+    """Add reports to a histogram of `already` reports; return how many there were and how many were refused.
 
     A whole number is a report however it is written: 3, 3.0, Decimal(3), or (3,) as a row of a query. Data frames turn
     a column of integers into floats for one missing entry, and engines group 3 and 3.0 together; one odd report must
@@ -59,7 +59,7 @@ def count_reports(reports: Any, histogram: Integers, already: int) -> tuple[int,
         hint = ", and ReportBatch.from_bytes reads the bytes of a batch" if packed else ""
         reports = None if isinstance(reports, str | bytes | bytearray | dict | set) else array_or_none(reports)
         if reports is None or reports.ndim != 1:
-            raise InputError(f"reports are a batch, a list or one column of integers{hint}; nothing was counted")
+            raise InputError(f"reports must be a batch, a list or one column of integers{hint}; nothing was counted")
     check_room(already + len(reports))
     if isinstance(reports, list | tuple) or reports.dtype.kind == "O":
         return len(reports), _count_objects(reports, histogram)
@@ -67,20 +67,20 @@ def count_reports(reports: Any, histogram: Integers, already: int) -> tuple[int,
     return len(reports), _count_array(reports, histogram) if numbers else len(reports)
 
 
-def check_room(total: int) -> None:
-    """Refuse more reports than counts can hold."""
-    if total > LARGEST_TOTAL:
-        raise InputError("this would be more than 2^62 reports; nothing was counted")
+def check_room(total: float, most: int = LARGEST_TOTAL) -> None:
+    """Raise InputError if there are more reports than an aggregator can hold."""
+    if total > most:
+        raise InputError(f"an aggregator holds at most 2^{most.bit_length() - 1} reports; nothing was counted")
 
 
 def count_groups(reports: Any, counts: Any, histogram: Integers, already: int) -> tuple[int, int]:
     """Add groups (a report, how many people sent it); return how many people there were and how many were refused."""
     rows, sizes = _as_list(reports), _as_list(counts)
     if rows is None or sizes is None or len(rows) != len(sizes):
-        raise InputError("reports and counts are columns of the same length; nothing was counted")
+        raise InputError("reports and counts must be columns of the same length; nothing was counted")
     people = [size for size in map(whole_or_none, sizes) if size is not None and size >= 0]
     if len(people) != len(sizes) or any(isinstance(size, float | np.floating) for size in sizes):
-        raise InputError("a count is a whole number of at least 0, and no float; nothing was counted")
+        raise InputError("counts must be whole numbers of at least 0, not floats; nothing was counted")
     check_room(already + sum(people))
     cells, refused = histogram.size, 0
     for report, size in zip(rows, people, strict=True):
@@ -93,13 +93,13 @@ def count_groups(reports: Any, counts: Any, histogram: Integers, already: int) -
 
 
 def checked_histogram(counts: Any, cells: int, people: Any) -> Integers:
-    """Return counts as a column of `cells` integers whose sum is the number of people; refuse everything else."""
+    """Return counts as a column of `cells` integers whose sum is the number of people; raise InputError otherwise."""
     array = None if isinstance(counts, np.ma.MaskedArray) else array_or_none(counts)
     fitting = array is not None and array.shape == (cells,) and array.dtype.kind in "iu"
     if array is None or not fitting or int(array.min()) < 0 or float(array.sum(dtype=np.float64)) > LARGEST_TOTAL:
-        raise InputError(f"counts are a histogram of the reports: {cells} whole numbers, none below zero")
+        raise InputError(f"counts must be a histogram of the reports: {cells} whole numbers of at least 0")
     if not is_integer(people) or int(array.sum()) != people:
-        raise InputError("people is the sum of the counts, the number of reports in the histogram")
+        raise InputError("people must be the sum of the counts")
     return array.astype(np.int64, copy=False)
 
 
@@ -114,7 +114,7 @@ def _as_list(values: Any) -> list[Any] | None:
 
 
 def whole_or_none(value: Any) -> int | None:
-    """Return a whole number exactly, however it is written; bool and text are none."""
+    """Return a whole number exactly, in whatever type it is written; None for bool, text and anything else."""
     if is_integer(value):
         return int(value)
     if isinstance(value, float | np.floating):
@@ -135,7 +135,7 @@ def _good(block: NDArray[Any], cells: int) -> NDArray[Any]:
     """Return the reports of a block that are from 0 to cells - 1, in a type that counts places."""
     if block.dtype.kind == "f":
         wide = block.astype(np.float64)
-        good = (wide >= 0) & (wide < cells) & (wide == np.floor(wide))  # NaN is none of it
+        good = (wide >= 0) & (wide < cells) & (wide == np.floor(wide))  # false for NaN
         return np.asarray(wide[good].astype(np.int64))
     if int(block.min()) < 0 or int(block.max()) >= cells:
         block = block[(block >= 0) & (block < cells)]
@@ -174,7 +174,7 @@ def counting_sql(table: str | tuple[str, ...], column: str) -> str:
     """
     parts = table if isinstance(table, tuple) else (table,)
     if not 1 <= len(parts) <= 3:
-        raise ParameterError("a table is a name, or a tuple of catalog, schema and name", parameter="table")
+        raise ParameterError("table must be a name, or a tuple of catalog, schema and name", parameter="table")
     source, name = ".".join(_name(part, "table") for part in parts), _name(column, "column")
     # the alias makes SQLite take a quoted name for a column, never for a text
     return f"SELECT r.{name} AS report, COUNT(*) AS people FROM {source} AS r GROUP BY r.{name}"  # noqa: S608  quoted
@@ -213,7 +213,7 @@ def _undecoded(source: Any) -> Iterator[None]:
 def _cursor(connection: Any) -> Any:
     """Return a cursor of a connection that runs nothing itself."""
     if not hasattr(connection, "cursor"):
-        raise ParameterError("connection is one of Python's database interface, or a cursor", parameter="connection")
+        raise ParameterError("connection must have Python's database interface, or be a cursor", parameter="connection")
     return connection.cursor()
 
 

@@ -137,7 +137,7 @@ class Spec(ABC):
         return Aggregator(self)
 
     def aggregator_from(self, data: bytes) -> Aggregator:
-        """Read what the `to_bytes` of an aggregator of this spec wrote, of whichever kind that is."""
+        """Read what the `to_bytes` of an aggregator of this spec wrote, whatever the kind of aggregator."""
         return type(self.aggregator()).from_bytes(self, data)
 
     @property
@@ -185,11 +185,11 @@ class Spec(ABC):
         kind = _PROTOCOLS.get(name) if isinstance(name, str) else None
         if whole.pop("format", None) != FORMAT or whole.pop("version", None) != VERSION or kind is None:
             known = ", ".join(sorted(_PROTOCOLS))
-            raise ParameterError(f"this is no spec of format {FORMAT}, version {VERSION}, protocols {known}")
+            raise ParameterError(f"this is not a spec of {FORMAT}, version {VERSION}, protocols {known}")
         whole.pop("derived", None)
         spec = _made(kind, whole)
         if spec is None:
-            raise ParameterError(f"a field of this spec of {kind.protocol} is of a wrong kind")
+            raise ParameterError(f"a field of this spec of {kind.protocol} has a wrong type")
         if spec.to_json() != canonical:
             raise ParameterError("this spec is not consistent: its derived values do not follow from its parameters")
         return spec
@@ -199,7 +199,7 @@ class Spec(ABC):
         """Build from the JSON values of the fields; a subclass with other than plain fields converts them first."""
         names = {field.name for field in fields(cls)}
         if set(values) != names:
-            raise ParameterError(f"a spec of {cls.protocol} has the fields {', '.join(sorted(names))}")
+            raise ParameterError(f"a spec of {cls.protocol} must have the fields {', '.join(sorted(names))}")
         read: dict[str, Any] = {name: _frozen(value) for name, value in values.items()}
         read["epsilon"] = _written_fraction(read["epsilon"])
         return cls(**read)
@@ -216,7 +216,7 @@ class Spec(ABC):
 
 
 def checked_spec(spec: Kind) -> Kind:
-    """Return a spec; refuse what is none, most often the text of one."""
+    """Return a spec; raise ParameterError on anything else, most often the text of one."""
     if not isinstance(spec, Spec):
         text = "; Spec.from_json reads a text into one" if isinstance(spec, str | bytes) else ""
         raise ParameterError(
@@ -257,9 +257,9 @@ def _frozen(value: Any) -> Any:
 
 
 def _written_fraction(text: object) -> Fraction:
-    """Read 'a/b' or 'a'; exponents, which could stand for numbers of any length, are none of it."""
+    """Read 'a/b' or 'a'; exponents, which could stand for numbers of any length, are not allowed."""
     if not isinstance(text, str) or _EPSILON.fullmatch(text) is None:
-        raise ParameterError("the epsilon of a spec is written as 'a/b' or 'a'", parameter="epsilon")
+        raise ParameterError("the epsilon of a spec must be written as 'a/b' or 'a'", parameter="epsilon")
     return Fraction(text)
 
 
@@ -286,7 +286,7 @@ def _object(text: str) -> dict[str, Any]:
         except (ValueError, RecursionError):
             read = None
     if not isinstance(read, dict):
-        raise ParameterError("a spec is one JSON object as written by to_json(), of at most 32 MiB")
+        raise ParameterError("a spec must be one JSON object as written by to_json(), of at most 32 MiB")
     return read
 
 
@@ -318,7 +318,7 @@ def _too_deep(text: str) -> bool:
 
 
 def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Refuse an object that says something twice."""
+    """Return an object; raise ValueError if a name occurs twice."""
     read = dict(pairs)
     if len(read) != len(pairs):
         raise ValueError("a name occurs twice")
@@ -333,5 +333,5 @@ def _short(digits: str) -> int:
 
 
 def _none(_: str) -> Any:
-    """Refuse floats, NaN and infinity: a spec has none."""
+    """Raise ValueError: a spec has no floats, NaN or infinity."""
     raise ValueError("a spec has no floats")

@@ -181,7 +181,7 @@ class Blanket:
         and the chance of a box is bounded with the law of c at the largest v. All sums are of positive terms.
         """
         if not epsilon >= 0.0:
-            raise ParameterError("a level of shuffled reports is at least 0", parameter="epsilon")
+            raise ParameterError("epsilon must be at least 0", parameter="epsilon")
         boxes = self._boxes
         growth = math.expm1(epsilon)
         slope = float(self.first - self.second) / float(self.each) * (growth + 2.0)

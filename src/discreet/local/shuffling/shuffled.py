@@ -65,7 +65,7 @@ class Shuffled:
         self.spec, self.people = checked_spec(spec), number_of_people(people)
         self.delta = positive_price(delta, name="delta")
         if not _SMALLEST_DELTA <= self.delta < 1:
-            raise ParameterError("the delta of a shuffled release lies between 1e-100 and 1", parameter="delta")
+            raise ParameterError("delta must be between 1e-100 and 1", parameter="delta")
         self._target = round_down(self.delta)
         self._given = delta
 
@@ -86,7 +86,7 @@ class Shuffled:
 
     @cached_property
     def closed_form(self) -> ApproxDP:
-        """The formula of Feldman, McMillan and Talwar, for comparison; refused where its condition fails.
+        """The formula of Feldman, McMillan and Talwar, for comparison; NoSoundConversion where its condition fails.
 
         Privacy. ln(1 + (E - 1)/(E + 1) (8 sqrt(E ln(4/delta)/n) + 8 E/n)) with E = e^epsilon0, if epsilon0 <=
             ln(n/(16 ln(2/delta))).

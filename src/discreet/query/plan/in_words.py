@@ -58,7 +58,7 @@ def written_expression(expression: Expression) -> str:
 
 
 def _function(expression: Apply, texts: Sequence[str]) -> str:
-    """Return an operation that is no infix operator."""
+    """Return an operation that is not an infix operator."""
     operation, first = expression.operation, _bracketed(expression.arguments[0], texts[0])
     branches = " ".join(f"WHEN {texts[at]} THEN {texts[at + 1]}" for at in range(0, len(texts) - 1, 2))
     forms = {

@@ -76,7 +76,9 @@ def _notion(section: Section) -> str | None:
         return notion
     given = shown(notion) if isinstance(notion, str) else kind(notion)
     near = meant(notion, NOTIONS) if isinstance(notion, str) else ""
-    return section.complain(f"{given} is no notion of privacy. {near}Write `{_NOTION_LINE}` ({_NOTION_WHY})", "notion")
+    return section.complain(
+        f"{given} is not a notion of privacy. {near}Write `{_NOTION_LINE}` ({_NOTION_WHY})", "notion"
+    )
 
 
 def _guarantee(section: Section, notion: str, total: Guarantee | None) -> Guarantee | None:

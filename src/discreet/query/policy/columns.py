@@ -180,7 +180,7 @@ def _declared(section: Section, needs_type: bool) -> Type | None:
         return section.complain(f"must be a text in quotes, not {kind(word)}. Write one of {', '.join(TYPES)}", "type")
     other = _OTHER_WORDS.get(word.casefold())
     near = f"Did you mean {other}? " if other else meant(word, list(TYPES))
-    return section.complain(f"{shown(word)} is no type. {near}Write one of {', '.join(TYPES)}", "type")
+    return section.complain(f"{shown(word)} is not a type. {near}Write one of {', '.join(TYPES)}", "type")
 
 
 def _inferred(listed: tuple[Value, ...] | None, ends: tuple[End, End] | None) -> Type | None:

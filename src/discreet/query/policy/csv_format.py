@@ -51,7 +51,7 @@ def _character(section: Section, key: str, usual: str, *, blank: str) -> str:
     if not isinstance(value, str):
         section.complain(f"must be one character in quotes, not {kind(value)}. Write, for example, {example}", key)
     elif len(value) != 1 or value in _NO_LINE_END or value.isalnum() or not (value.isprintable() or value in blank):
-        words = "must be one character that is no letter, no digit and no line end"
+        words = "must be one character that is not a letter, a digit or a line end"
         section.complain(f"{words}; got {shown(value)}. Write, for example, {example}", key)
     elif value.isspace() and value not in blank:
         section.complain(f"must not be a space. Write, for example, {example}", key)

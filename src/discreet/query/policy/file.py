@@ -149,7 +149,7 @@ def _file_path(section: Section, key: str, path: Path) -> Path | None:
             return path
         section.complain("is in a folder that does not exist. Make the folder, or write another path", key)
     except (OSError, ValueError):
-        section.complain("is no path of a file. Write, for example, `ledger.sqlite`", key)
+        section.complain("is not the path of a file. Write, for example, `ledger.sqlite`", key)
     return None
 
 

@@ -94,7 +94,7 @@ def _no_target(name: str, public: Section, private: list[str]) -> str:
         return f"the link leads to {key_in_toml(name)}, a public table, which has no units. Link to a private table"
     near = meant(name, private)
     remedy = f"{near}Add {header(('tables', name))}, or link to another private table"
-    return f"the link leads to {key_in_toml(name)}, which is no table of this policy. {remedy}"
+    return f"the link leads to {key_in_toml(name)}, which is not a table of this policy. {remedy}"
 
 
 def _refuse_cycles(tables: Section, read: Mapping[str, TablePolicy]) -> None:

@@ -176,7 +176,7 @@ def _refuse_nested(node: exp.Expr) -> Expression | None:
 
 
 def _not_numbers(call: AggregateCall, argument: Expression) -> str:
-    """Say what to write for an aggregate of something that is no number."""
+    """Say what to write for an aggregate of something that is not a number."""
     remedies = {
         Type.BOOLEAN: "write COUNT_IF(x), or AVG(CASE WHEN x THEN 1 ELSE 0 END)",
         Type.TEXT: "write COUNT(*) with GROUP BY, or CAST(x AS DOUBLE) with CLAMP",
@@ -291,7 +291,7 @@ def _level(node: exp.Expr) -> Fraction:
     node = bare(node)
     if not isinstance(node, exp.Literal) or node.is_string or len(node.name) > 20:
         raise UnsupportedSQL(
-            f"{shown(node)!r} is no level. Write one constant between 0 and 1 a QUANTILE: QUANTILE(x, 0.5)."
+            f"{shown(node)!r} is not a level. Write one constant between 0 and 1 a QUANTILE: QUANTILE(x, 0.5)."
         )
     number(node.name)
     level = Fraction(node.name.rstrip("."))

@@ -300,7 +300,7 @@ class _Grouping:
         return next((place for place, term in enumerate(self.terms) if term.expression == expression), None)
 
     def _column(self, node: exp.Column) -> Expression:
-        """Return what a name stands for that is no key: an earlier column of the answer, or a refusal."""
+        """Return what a name stands for that is not a key: an earlier column of the answer, or a refusal."""
         if not node.table and fold(node.name) in self.earlier and not self.source.scope.matches(node.name, None):
             return self.earlier[fold(node.name)]
         found = self.source.find(node)
@@ -338,7 +338,7 @@ def _position(node: exp.Expr, count: int) -> int:
     text = node.name
     if not (text.isdecimal() and text.isascii()) or len(text) > 6 or not 1 <= int(text) <= count:
         raise UnsupportedSQL(
-            f"{shown(text)} is no position in the SELECT, which has {count}. Write a name, or 1 to {count}."
+            f"{shown(text)} is not a position in the SELECT, which has {count}. Write a name, or 1 to {count}."
         )
     return int(text) - 1
 

@@ -122,10 +122,10 @@ class _Reading:
         """Refuse bounds and keys for names that the query does not have, and more groups than can be shown."""
         for name in self.bounds:
             if fold(name) not in self.used | {fold(one) for one in self.columns}:
-                raise UnknownName(f"bounds= names {shown(name)!r}, which is no column or aggregate of the query.")
+                raise UnknownName(f"bounds= names {shown(name)!r}, which is not a column or aggregate of the query.")
         for name in self.keys:
             if f"key {fold(name)}" not in self.used:
-                raise UnknownName(f"keys= names {shown(name)!r}, which is no key of the query. Add it to GROUP BY.")
+                raise UnknownName(f"keys= names {shown(name)!r}, which is not a key of the query. Add it to GROUP BY.")
         groups = math.prod([len(key.domain) for key in found.aggregation.keys if key.domain is not None])
         if groups > LARGEST_DOMAIN:
             raise UnsupportedSQL(

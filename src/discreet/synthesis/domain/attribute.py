@@ -118,7 +118,7 @@ class Binned(Attribute):
 
     The values are the midpoints of the bins: `decode` returns those.
 
-    >>> age = Bins(0, 90, 3).attribute("age", missing=True)
+    >>> age = Bins((0, 90), 3).attribute("age", missing=True)
     >>> age.encode([7.5, 30, 250, None]).tolist(), age.values
     ([0, 1, 2, 3], (15.0, 45.0, 75.0))
     """
@@ -148,34 +148,35 @@ class Binned(Attribute):
 
 @dataclass(frozen=True, slots=True)
 class Bins:
-    """Bins of equal width from `low` to `high`, both public: how to state a numeric attribute of a domain.
+    """Bins of equal width between public `bounds`, (low, high): how to state a numeric attribute of a domain.
 
     >>> from discreet.synthesis import Domain
-    >>> Domain.of(age=Bins(0, 100, 10), sex=["f", "m"]).sizes
+    >>> Domain.of(age=Bins((0, 100), 10), sex=["f", "m"]).sizes
     (10, 2)
     """
 
-    low: Number
-    high: Number
+    bounds: tuple[Number, Number]
     count: int
 
     def __post_init__(self) -> None:
         if isinstance(self.count, bool) or not isinstance(self.count, int) or not 1 <= self.count <= 1 << 16:
             raise ParameterError("count must be a number of bins from 1 to 65,536", parameter="count")
-        if self._low >= self._high:
-            raise ParameterError("low is less than high", parameter="low")
+        if not isinstance(self.bounds, tuple | list) or len(self.bounds) != 2:
+            raise ParameterError("bounds must be a pair of numbers, such as bounds=(0, 100)", parameter="bounds")
+        object.__setattr__(self, "bounds", tuple(self.bounds))
+        low, high = self._ends
+        if low >= high:
+            raise ParameterError("bounds must be (low, high) with low below high", parameter="bounds")
 
     @property
-    def _low(self) -> Fraction:
-        return exact_rational(self.low, name="low")
-
-    @property
-    def _high(self) -> Fraction:
-        return exact_rational(self.high, name="high")
+    def _ends(self) -> tuple[Fraction, Fraction]:
+        low, high = self.bounds
+        return exact_rational(low, name="bounds"), exact_rational(high, name="bounds")
 
     def attribute(self, name: str, *, missing: bool = False) -> Binned:
         """Return the attribute of that name."""
-        width = (self._high - self._low) / self.count
-        edges = tuple(float(self._low + place * width) for place in range(self.count + 1))
-        middles = tuple(float(self._low + (place + Fraction(1, 2)) * width) for place in range(self.count))
+        low, high = self._ends
+        width = (high - low) / self.count
+        edges = tuple(float(low + place * width) for place in range(self.count + 1))
+        middles = tuple(float(low + (place + Fraction(1, 2)) * width) for place in range(self.count))
         return Binned(name, middles, missing, edges=edges)

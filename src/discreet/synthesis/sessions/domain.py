@@ -156,7 +156,7 @@ def _attribute(column: ColumnPolicy, bins: int | Mapping[str, int | Bins]) -> At
     count = named if named is not None else BINS if isinstance(bins, Mapping) else bins
     if column.type is Type.INTEGER:
         return _whole_bins(column.name, column.interval, count)
-    return Bins(*column.interval, count).attribute(column.name, missing=True)
+    return Bins(column.interval, count).attribute(column.name, missing=True)
 
 
 def _whole_bins(name: str, interval: tuple[Fraction, Fraction], count: int) -> Binned:

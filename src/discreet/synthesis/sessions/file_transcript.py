@@ -214,7 +214,7 @@ def _terms(words: str) -> Mapping[str, Any] | None:
 
 
 def _began(content: bytes) -> bool:
-    """Say whether content can be the beginning of a transcript, perhaps cut off, and nobody's other file."""
+    """Say whether content can be the beginning of a transcript, perhaps cut off, and not another kind of file."""
     first = content[: _SUM + 2]
     return re.fullmatch(rb"[0-9a-f]{64} \{|[0-9a-f]{64} ?|[0-9a-f]{1,63}", first) is not None
 

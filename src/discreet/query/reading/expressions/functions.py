@@ -130,7 +130,7 @@ def _date_part(reader: Reader, part: str, moment_of: exp.Expr) -> Expression:
     operation = _PARTS.get(part.upper().strip())
     if operation is None:
         raise UnsupportedSQL(
-            f"{shown(part)!r} is no part of a date here. Write YEAR, QUARTER, MONTH, DAY, ISODOW, HOUR or MINUTE."
+            f"{shown(part)!r} is not a part of a date here. Write YEAR, QUARTER, MONTH, DAY, ISODOW, HOUR or MINUTE."
         )
     return reader.apply(operation, reader.read(moment_of))
 

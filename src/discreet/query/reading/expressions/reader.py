@@ -108,7 +108,7 @@ class Reader:
         found = self.read(node)
         if found.type is not Type.BOOLEAN:
             hint = advice("compare it with something, such as x > 0 or x = 'a'", [found], Type.BOOLEAN)
-            raise UnsupportedSQL(f"{shown(node)!r} is no condition: {hint}.")
+            raise UnsupportedSQL(f"{shown(node)!r} is not a condition: {hint}.")
         return found
 
     def clause(self, node: exp.Expr) -> Expression:

@@ -40,6 +40,14 @@ _SCALE = 2 / _EPSILON
 Function = Callable[[Floats], Floats]
 
 
+def _exponential_below(distance: Floats) -> Floats:
+    return -np.expm1(-np.maximum(distance, 0.0))
+
+
+def _exponential_density(distance: Floats) -> Floats:
+    return np.where(distance >= 0, np.exp(-np.maximum(distance, 0.0)), 0.0)
+
+
 class NoisyMaximum(NumericExhibit):
     """The index of the largest score after Laplace noise."""
 
@@ -52,20 +60,27 @@ class NoisyMaximum(NumericExhibit):
         _DING,
     )
     varied: ClassVar[Varied | None] = ANSWERS
+    noise = staticmethod(laplace)
+    density = staticmethod(laplace_density)
+    below = staticmethod(laplace_below)
 
     def neighbors(self) -> list[Vectors]:
         """Five scores that all may differ."""
         return all_differ(5)
 
+    def noisy(self, value: Vector, draws: int) -> Floats:
+        """Return the scores of each run with their noise."""
+        return value + self.noise(self.random, _SCALE, (draws, value.size))
+
     def runs(self, value: Vector, draws: int) -> NDArray[Any]:
         """Draw indices."""
-        winners: NDArray[np.int64] = np.argmax(value + laplace(self.random, _SCALE, (draws, value.size)), axis=1)
+        winners: NDArray[np.int64] = np.argmax(self.noisy(value, draws), axis=1)
         return winners
 
     def pair(self, first: Vector, second: Vector) -> Pair:
         """Integrate over where the largest noisy score lies, between the scores, where the densities have kinks."""
         panels = Panels(cut(np.concatenate([first, second]), width=_SCALE, reach=TAILS * _SCALE), 12)
-        masses = [_winners(panels, scores, laplace_density, laplace_below) for scores in (first, second)]
+        masses = [_winners(panels, scores, self.density, self.below) for scores in (first, second)]
         return finite_pair(list(range(first.size)), masses[0], masses[1])
 
 
@@ -80,17 +95,9 @@ class NoisyMaximumExponential(NoisyMaximum):
         "The index of the largest of five scores with exponential noise of scale 2 / epsilon: right.",
         _DING,
     )
-
-    def runs(self, value: Vector, draws: int) -> NDArray[Any]:
-        """Draw indices."""
-        winners: NDArray[np.int64] = np.argmax(value + exponential(self.random, _SCALE, (draws, value.size)), axis=1)
-        return winners
-
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Integrate as for Laplace noise; the densities are zero below the scores."""
-        panels = Panels(cut(np.concatenate([first, second]), width=_SCALE, reach=TAILS * _SCALE), 12)
-        masses = [_winners(panels, scores, _exponential_density, _exponential_below) for scores in (first, second)]
-        return finite_pair(list(range(first.size)), masses[0], masses[1])
+    noise = staticmethod(exponential)
+    density = staticmethod(_exponential_density)
+    below = staticmethod(_exponential_below)
 
 
 class NoisyMaximumValue(NoisyMaximum):
@@ -108,7 +115,7 @@ class NoisyMaximumValue(NoisyMaximum):
 
     def runs(self, value: Vector, draws: int) -> NDArray[Any]:
         """Draw values."""
-        largest: Floats = np.max(value + laplace(self.random, _SCALE, (draws, value.size)), axis=1)
+        largest: Floats = np.max(self.noisy(value, draws), axis=1)
         return largest
 
     def pair(self, first: Vector, second: Vector) -> Pair:
@@ -135,7 +142,7 @@ class NoisyMaximumValue(NoisyMaximum):
         return Sandwich.of_cells(p, q, low, high)
 
 
-class NoisyMaximumValueExponential(NoisyMaximum):
+class NoisyMaximumValueExponential(NoisyMaximumValue):
     """The largest noisy score itself, with exponential noise."""
 
     label = Label(
@@ -146,12 +153,7 @@ class NoisyMaximumValueExponential(NoisyMaximum):
         "The value of the largest score with one-sided noise: a value below a score rules that score out for certain.",
         _DING,
     )
-    varied = None
-
-    def runs(self, value: Vector, draws: int) -> NDArray[Any]:
-        """Draw values."""
-        largest: Floats = np.max(value + exponential(self.random, _SCALE, (draws, value.size)), axis=1)
-        return largest
+    noise = staticmethod(exponential)
 
     def pair(self, first: Vector, second: Vector) -> Pair:
         """Cut the values into cells, ever smaller towards the least possible value, where losses may be infinite."""
@@ -189,14 +191,6 @@ def _range(at_edges: Floats, inside: Floats) -> tuple[Floats, Floats]:
         low = np.fmin(np.fmin(at_edges[:-1], at_edges[1:]), inside.min(axis=0))
         high = np.fmax(np.fmax(at_edges[:-1], at_edges[1:]), inside.max(axis=0))
     return low, high
-
-
-def _exponential_below(distance: Floats) -> Floats:
-    return -np.expm1(-np.maximum(distance, 0.0))
-
-
-def _exponential_density(distance: Floats) -> Floats:
-    return np.where(distance >= 0, np.exp(-np.maximum(distance, 0.0)), 0.0)
 
 
 def _parts(places: Floats, scores: Floats, density: Function, below: Function) -> list[Floats]:
