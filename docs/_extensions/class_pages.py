@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from inspect import getdoc
+from inspect import getdoc, isfunction, unwrap
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -60,8 +60,7 @@ def owner(kind: type, place: str) -> str:
 
 def functions(room: ModuleType) -> list[str]:
     """Return the names of the public functions of a room."""
-    exported = {name: getattr(room, name) for name in public_names(room)}
-    return [name for name, value in exported.items() if callable(value) and hasattr(value, "__code__")]
+    return [name for name in public_names(room) if isfunction(unwrap(getattr(room, name)))]
 
 
 def pages() -> dict[str, str]:

@@ -54,6 +54,9 @@ def test_a_room_lists_its_classes_with_a_sentence_and_its_functions_in_full():
     text = class_pages.listing(room_of("discreet.audit"))
     assert "| {py:obj}`~discreet.audit.Verdict` | " in text
     assert ".. autofunction:: discreet.audit.one_run" in text
+    assert ".. autofunction:: discreet.privacy.largest_rho" in class_pages.listing(
+        room_of("discreet.privacy")
+    )  # cached
 
 
 def test_a_sentence_in_a_table_keeps_its_bars():

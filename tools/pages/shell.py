@@ -78,7 +78,10 @@ class Shell:
         from discreet.cli.program import program
 
         words = self._of_sh(_WORDS + command).split("\0")[:-1]
-        return CliRunner().invoke(program, words, env=self._environment(), prog_name="discreet").output
+        done = CliRunner().invoke(program, words, env=self._environment(), prog_name="discreet")
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception  # a defect of the program, which no page shows
+        return done.output
 
     def _of_sh(self, command: str) -> str:
         with TemporaryDirectory() as folder:

@@ -79,7 +79,7 @@ def callables() -> Iterator[tuple[Callee, Callable[..., Any]]]:
                 continue
             seen.add(id(value))
             target = f"{place}.{name}"
-            if isinstance(value, FunctionType):
+            if inspect.isfunction(inspect.unwrap(value)):
                 yield Callee(name, target), value
             elif isinstance(value, type) and not issubclass(value, Enum | BaseException | InventedTable):
                 yield Callee(name, target), value
