@@ -164,9 +164,9 @@ def _keyed() -> Iterator[tuple[str, Make]]:
 
 def _sensitivities() -> Lines:
     """Return the worst-case sensitivities of every query that has one on bounded rows."""
-    stated: dict[str, Any] = {"bounds": (-5, 100), "size": 500, "level": 0.5, "radius": 2}
-    wanted: list[tuple[str, ...]] = [(), ("bounds",), ("bounds", "size"), ("bounds", "size", "level"), ("radius",)]
-    wanted.append(("radius", "size"))
+    stated: dict[str, Any] = {"bounds": (-5, 100), "people": 500, "level": 0.5, "radius": 2}
+    wanted: list[tuple[str, ...]] = [(), ("bounds",), ("bounds", "people"), ("bounds", "people", "level"), ("radius",)]
+    wanted.append(("radius", "people"))
     for query in statistics.Query:
         for relation in BOTH:
             for names in wanted:

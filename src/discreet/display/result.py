@@ -58,8 +58,9 @@ def told_in_rows(kind: Kind) -> Kind:
 
 
 def told_in_a_table(kind: Kind) -> Kind:
-    """Let a class of results print its property `table`, in lines and in a notebook."""
-    return _with(kind, {"__str__": lambda self: str(self.table), "_repr_html_": lambda self: self.table._repr_html_()})
+    """Let a class of results print its `table()`, in lines and in a notebook."""
+    shown = {"__str__": lambda self: str(self.table()), "_repr_html_": lambda self: self.table()._repr_html_()}
+    return _with(kind, shown)
 
 
 def told_by_name(kind: Choice) -> Choice:

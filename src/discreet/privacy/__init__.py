@@ -46,7 +46,7 @@ from discreet.privacy.loss import (
     table_loss,
 )
 from discreet.privacy.pairs import TradeOff
-from discreet.privacy.price import Amounts, Price, PriceOptions, cheapest, largest_rho
+from discreet.privacy.price import Price, PriceAmounts, PriceOptions, cheapest, largest_rho
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
@@ -68,7 +68,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "ZCDP",
-    "Amounts",
     "ApproxDP",
     "ApproxFilter",
     "Batch",
@@ -83,6 +82,7 @@ __all__ = [
     "Odometer",
     "Partition",
     "Price",
+    "PriceAmounts",
     "PriceOptions",
     "PrivacyLoss",
     "PureDP",

@@ -33,7 +33,7 @@ class PriceOptions(TypedDict, total=False):
     error: Number | None
 
 
-class Amounts(TypedDict, total=False):
+class PriceAmounts(TypedDict, total=False):
     """A price that needs no budget and no search, as keyword arguments."""
 
     epsilon: Fraction
@@ -125,9 +125,9 @@ class Price:
         exact = {name: _amount(given[name], name=name) for name in named}
         return cls(delta=None if delta is None else _amount(delta, name="delta"), **exact)
 
-    def amounts(self) -> Amounts:
+    def amounts(self) -> PriceAmounts:
         """Return epsilon, delta and rho, as far as they are given, as keyword arguments."""
-        found = Amounts()
+        found = PriceAmounts()
         if self.epsilon is not None:
             found["epsilon"] = self.epsilon
         if self.delta is not None:

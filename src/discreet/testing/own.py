@@ -18,6 +18,7 @@ import numpy as np
 from discreet import mechanisms, statistics
 from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
 from discreet.display import Progress, Table, silent
+from discreet.display.result import told_in_a_table
 from discreet.local import (
     DirectResponse,
     DuchiBit,
@@ -223,6 +224,7 @@ class OwnVerdict:
         return Outcome.REFUTED if self.refuted else self.exact.outcome
 
 
+@told_in_a_table
 @dataclass(frozen=True, slots=True)
 class OwnAudit:
     """The audit of all of them, one line each."""
@@ -255,10 +257,6 @@ class OwnAudit:
             for one in self.verdicts
         ]
         return Table(columns, rows, digits=3)
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return self.table()._repr_html_()
 
 
 def audit_own(*, draws: int = 5000, subjects: Iterable[Own] = OWN, progress: Progress | None = None) -> OwnAudit:

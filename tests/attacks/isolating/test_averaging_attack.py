@@ -179,7 +179,7 @@ def test_no_other_weights_do_better():
         assert (weights**2 * sizes).sum() >= best - 1e-12
     given = Averaging(np.array([4.0, 8.0, 1.0, 3.0]), sizes, 17, 0, False, 1.0, None, None)
     weights = (1 / sizes) * best
-    assert given.estimate == pytest.approx(float(weights @ [4, 8, 1, 3]))
+    assert given.value == pytest.approx(float(weights @ [4, 8, 1, 3]))
     assert given.standard_error == pytest.approx(math.sqrt(best))
     assert given.running[0] == 4.0
     assert given.error is None
@@ -225,7 +225,7 @@ def test_a_session_charges_other_conditions_each_and_then_refuses():
         assert later.loss.max_loss().upper == pytest.approx(0.5)  # four answers, whoever paid for them
         again = averaging(asked, DUMMY_QUESTIONS[:8])
         assert again.replayed == 8
-        assert again.estimate == found.estimate
+        assert again.value == found.value
         with pytest.raises(BudgetExceeded):
             asked("SELECT COUNT(*) FROM patients")
         with pytest.raises(InputError, match="no wording was answered"):

@@ -304,7 +304,7 @@ def test_the_curse_holds_side_and_uniques_beside_theory():
     assert np.all(np.diff(found.sides) > 0)
     assert np.abs(found.frequencies - found.expected_frequencies).max() < 0.05
     assert found.frequencies[-1] > 0.99
-    assert "3,000 people in groups of 5" in str(found.table)
+    assert "3,000 people in groups of 5" in str(found.table())
     assert found.plot().svg().startswith("<?xml")
     assert "3,000" in repr(found)
     assert "<table>" in found._repr_html_()

@@ -128,7 +128,7 @@ def test_results_tell_shares_and_nobody():
         assert "4,000" in text
     assert found.plot().svg().startswith("<?xml")
     targets = hearsay(TABLE, targets=30, known=8, wrong=2, seed=3).target
-    assert not any(f" {target} " in str(found.table) for target in targets.tolist() if target > 100)
+    assert not any(f" {target} " in str(found.table()) for target in targets.tolist() if target > 100)
 
 
 @pytest.mark.parametrize(

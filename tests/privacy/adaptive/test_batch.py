@@ -93,7 +93,7 @@ def test_without_a_delta_of_its_own_nothing_is_defaulted():
     with pytest.raises(MissingParameter, match="at_delta"):
         ZCDPFilter(9, 0.1).spend(unbounded)
     for session in (PureFilter(9), GaussianFilter(9), RenyiFilter(2, 9)):
-        with pytest.raises(NoSoundConversion, match="books"):
+        with pytest.raises(NoSoundConversion, match="session's account"):
             session.spend(unbounded)
     with pytest.raises(NoSoundConversion, match="larger at_delta"):
         ApproxFilter(9, 0.1).spend(unbounded, at_delta=1e-9)

@@ -260,7 +260,7 @@ def test_the_exponential_mechanism_composes_better_than_its_pure_guarantee():
 )
 def test_rho_bounds_the_divergence_of_every_order(loss):
     rho = loss.concentration()
-    assert rho == max(least_rho(side) for side in loss._directions())
+    assert rho == max(least_rho(side) for side in loss._directions.engines())
     for alpha in [1.0001, 1.01, 1.3, 2, 5, 20, 300, 5000]:
         assert loss.renyi(alpha).lower <= alpha * rho
     assert loss.satisfies(ZCDP(rho))

@@ -298,7 +298,7 @@ def changed(**fields: object) -> str:
         ({"count": "true"}, "count must be a whole number"),
         ({"count": '"10"'}, "count must be a whole number"),
         ({"count": "1" * 400}, "count must not exceed"),
-        ({"count": "1" * 5000}, "more than 2000 digits"),
+        ({"count": "1" * 5000}, "at most 2000 digits"),
         ({"count": "2.0"}, "write a fraction"),
         ({"rate": "0.01"}, 'such as "1/100"'),
         ({"rate": "NaN"}, "NaN is not one"),
@@ -351,7 +351,7 @@ def test_doubled_keys_are_refused_wherever_they_are():
 
 
 def test_things_that_are_not_text_are_refused():
-    with pytest.raises(ParameterError, match="read from text"):
+    with pytest.raises(ParameterError, match="must be text"):
         ReleaseRecord.from_json(None)
 
 

@@ -78,7 +78,7 @@ def price_of_an_overflow(rows, *, steps):
     low, high = Fraction(1, 10**13), Fraction(1, 10**8)
     for _ in range(100):
         middle = (low + high) / 2
-        fixed = {"level": Fraction(1, 2), "confidence": 0.95, "relation": Relation.ADD_REMOVE, "contribution": 1}
+        fixed = {"level": Fraction(1, 2), "confidence": 0.95, "relation": Relation.ADD_REMOVE, "rows": 1}
         try:
             beyond = RankInterval(steps=steps, epsilon=middle, **fixed).high.offset * (1 << 20) > wanted
         except ParameterError:

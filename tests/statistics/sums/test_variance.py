@@ -305,7 +305,7 @@ def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where
     assert 0 <= answer.value <= 0.25
     statistic = Variance(bounds=(0, 1), relation=ADD_REMOVE, epsilon=1)
     assert statistic.estimate(statistic.measure([]), rows=None).high == pytest.approx(0.25)  # at the most likely noise
-    with pytest.raises(dp.errors.InputError, match="needs a row"):
+    with pytest.raises(dp.errors.InputError, match="must have a row"):
         variance([], bounds=(0, 1), relation=CHANGE_ONE, epsilon=1, missing=0)
     with pytest.raises(dp.errors.InputError, match="two where"):
         variance([0.5], bounds=(0, 1), relation=CHANGE_ONE, epsilon=1, missing=0, sample=True)

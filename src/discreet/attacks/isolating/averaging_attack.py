@@ -59,7 +59,7 @@ class Averaging:
         return np.asarray(np.cumsum(weights * self.estimates) / np.cumsum(weights))
 
     @property
-    def estimate(self) -> float:
+    def value(self) -> float:
         """The average over all wordings that were answered."""
         return float(self.running[-1])
 
@@ -70,13 +70,13 @@ class Averaging:
 
     @property
     def standard_error(self) -> float | None:
-        """The standard error of the estimate, if the answers have independent noise of the stated deviation."""
+        """The standard error of the value, if the answers have independent noise of the stated deviation."""
         return None if self.running_error is None else float(self.running_error[-1])
 
     @property
     def error(self) -> float | None:
-        """How far the estimate is from the truth, if that was given."""
-        return None if self.truth is None else abs(self.estimate - self.truth)
+        """How far the value is from the truth, if that was given."""
+        return None if self.truth is None else abs(self.value - self.truth)
 
     def _rows(self) -> list[Row]:
         """Return what people want to read, in order."""

@@ -45,9 +45,8 @@ class Curse:
     def __post_init__(self) -> None:
         read_only(self.sides, self.expected_sides, self.least_sides, self.frequencies, self.expected_frequencies)
 
-    @property
     def table(self) -> Table:
-        """The numbers, a row a number of columns."""
+        """Return the numbers, one row for each number of columns."""
         parts = (self.sides, self.expected_sides, self.least_sides, self.frequencies, self.expected_frequencies)
         rows = [
             [count, *(f"{one:.3f}" for one in numbers[:3]), *(f"{100 * one:.1f} %" for one in numbers[3:])]

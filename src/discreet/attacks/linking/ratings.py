@@ -55,9 +55,8 @@ class Identification:
     threshold: float
     rows: tuple[Identified, ...]
 
-    @property
     def table(self) -> Table:
-        """The numbers as a table."""
+        """Return the numbers as a table."""
         rows = [
             [
                 one.known, one.wrong, f"{100 * one.identified:.1f} %", f"{100 * one.mistaken:.1f} %",

@@ -44,9 +44,8 @@ class Uniques:
         """The share of people who are unique by all columns together."""
         return float(self.frequencies[-1])
 
-    @property
     def table(self) -> Table:
-        """The growing sets of columns, a row each."""
+        """Return the growing sets of columns, one row each."""
         rows = [
             [f"{'' if place == 0 else '+ '}{name}", groups, least, f"{100 * unique:.1f} %", f"{100 * expected:.1f} %"]
             for place, (name, groups, least, unique, expected) in enumerate(
@@ -90,7 +89,7 @@ def uniques(table: Columns, columns: Sequence[str]) -> Uniques:
 
     >>> from discreet.data import register
     >>> found = uniques(register(people=20_000, seed=1).register, ["zip_code", "birth_date", "sex"])
-    >>> print(found.table)
+    >>> print(found.table())
     How alone 10,000 people are
     column        groups  smallest  unique  if independent
     ------------------------------------------------------

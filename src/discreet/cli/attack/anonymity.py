@@ -93,6 +93,6 @@ def _columns(cursed: attacks.Curse) -> Chapter:
             "People spread evenly over a cube: the mean side of a box says how much of the range of a column is left "
             "for a person. At 1 the column says nothing any more.",
         ),
-        cursed.table,
+        cursed.table(),
         ("Unique are those who share the tenth of the range in every column with nobody.",),
     )

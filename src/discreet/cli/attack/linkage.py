@@ -32,7 +32,7 @@ def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> N
             city = register(people=people, seed=seed)
             alone = attacks.uniques(city.register, QUASI_IDENTIFIERS)
             found = [_linked(city, count, rule) for count in _SHOWN for rule in attacks.MatchRule]
-        chapters = [_uniques(city, alone.table), _links(found), _private(city, epsilon)]
+        chapters = [_uniques(city, alone.table()), _links(found), _private(city, epsilon)]
         telling.tell(chapters, plot=alone.plot, plot_file=plot_file)
 
 

@@ -47,7 +47,7 @@ def ratings(
                 "Somebody overheard a few remarks about a person: which item, roughly how many stars, roughly when; "
                 "some are about items the person never rated.",
             ),
-            found.table,
+            found.table(),
             (
                 "Others expected: how many other people rated as many of these items, if everybody chose "
                 "independently. Claimed if absent: the person's own row was taken out before.",

@@ -212,7 +212,7 @@ def change_one_loss(loss: PrivacyLoss) -> PrivacyLoss:
 
 def _normal(loss: PrivacyLoss) -> NormalPair | None:
     """Return the normal pair just worse than the price, where the price is Gaussian."""
-    found = loss._towards(Side.REMOVE).gaussian
+    found = loss._directions.towards(Side.REMOVE).gaussian
     return None if found is None else found[1]
 
 

@@ -7,10 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
-from typing import TYPE_CHECKING, overload
+from typing import overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.display import definition_list
 from discreet.errors import ParameterError
@@ -34,21 +33,17 @@ from discreet.privacy.guarantees import (
     worst_pair,
 )
 from discreet.privacy.loss.delta_curve import DeltaCurve
+from discreet.privacy.loss.directions import DRAWN, Directions, largest_of, spanning
 from discreet.privacy.loss.release import Release, Sampler
 from discreet.privacy.numbers import as_written, nonnegative, positive, probability, renyi_order, whole
-from discreet.privacy.pairs import Side, TradeOff, normal_pair_is_worse, tradeoff_from_deltas, tradeoff_lines, worst_of
+from discreet.privacy.pairs import Side, TradeOff, normal_pair_is_worse
 from discreet.privacy.relation import Relation, combine, require_known
-
-if TYPE_CHECKING:
-    from discreet.privacy.accounting import DirectedLoss
 
 _CURVE_POINTS = 101
 _DELTA_POINTS = 61
-_LEAST_DRAWN = 1e-12
+_LEASTDRAWN = 1e-12
 _SUMMARY_DELTA = 1e-6
 _MOST_RELEASES = 1 << 60
-_NEGLIGIBLE, _LARGEST_LEVEL, _LEVELS = 1e-15, 600.0, 161
-_DRAWN = 1e-4
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,9 +213,9 @@ class PrivacyLoss:
         else:
             # delta falls as epsilon grows: a level between two floats is bracketed by them
             below, above = round_down(exact), round_up(exact)
-            found = [self._delta(below, wanted)]
+            found = [self._directions.delta(below, wanted)]
             if above != below:
-                found = [_spanning(self._delta(above, wanted), found[0])]
+                found = [spanning(self._directions.delta(above, wanted), found[0])]
         return self._upper_kind(found, lambda guarantee: delta_of(guarantee, exact), largest=1.0)
 
     def epsilon(self, delta: Number, *, tolerance: Number | None = None) -> Enclosure:
@@ -234,7 +229,7 @@ class PrivacyLoss:
         below, above = round_down(exact), round_up(exact)
         found = self._epsilons(below, _tolerance(tolerance))
         if above != below and found:
-            found = [_spanning(self._largest(self._epsilons(above, _tolerance(tolerance))), self._largest(found))]
+            found = [spanning(largest_of(self._epsilons(above, _tolerance(tolerance))), largest_of(found))]
         return self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, exact), largest=math.inf)
 
     def max_loss(self) -> Enclosure:
@@ -242,7 +237,7 @@ class PrivacyLoss:
         if self.is_single:
             found = [pair.max_loss() for pair in self.pairs]
         else:
-            ends = [(side.least_max_loss(), side.max_loss()) for side in self._directions()]
+            ends = [(side.least_max_loss(), side.max_loss()) for side in self._directions.engines()]
             found = [Enclosure(min(low, high), min(low, high), high, "sum of the largest losses") for low, high in ends]
         return self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, Fraction(0)), largest=math.inf)
 
@@ -255,12 +250,14 @@ class PrivacyLoss:
         order = Fraction(renyi_order(alpha, name="alpha"))
         # divergences grow with the order: each end is taken at a float on its outer side
         low, high = round_down(order), round_up(order)
-        found = [side.renyi(high) for side in self._directions()]
+        found = [side.renyi(high) for side in self._directions.engines()]
         if low != high:
             found = [
-                _spanning(side.renyi(low), top) for side, top in zip(self._directions(), found, strict=True) if low > 1
+                spanning(side.renyi(low), top)
+                for side, top in zip(self._directions.engines(), found, strict=True)
+                if low > 1
             ]
-        return self._largest(found) if found else Enclosure(0.0, math.inf, math.inf, "nothing is known")
+        return largest_of(found) if found else Enclosure(0.0, math.inf, math.inf, "nothing is known")
 
     def concentration(self) -> float:
         """Return a rho for which the releases together are rho-zCDP, or infinity; the least that is proven here.
@@ -275,7 +272,7 @@ class PrivacyLoss:
             known.append(round_up(Fraction(guarantee.rho)))
         from discreet.privacy.accounting import least_rho
 
-        known.append(max(least_rho(side) for side in self._directions()))
+        known.append(max(least_rho(side) for side in self._directions.engines()))
         return min(known)
 
     @overload
@@ -293,7 +290,7 @@ class PrivacyLoss:
         if self.is_single:
             found = [(pair.tradeoff(above).lower, pair.tradeoff(below).upper) for pair in self.pairs]
         else:
-            found = [self._side_tradeoff(side, below, above) for side in self.sides]
+            found = [self._directions.tradeoff(side, below, above) for side in self.sides]
         lower = min((low for low, _ in found), default=0.0)
         upper = min((high for _, high in found), default=round_up(1 - exact))
         if self.guarantee is not None:
@@ -306,13 +303,11 @@ class PrivacyLoss:
     def curve(self, epsilons: Sequence[Number] | None = None) -> DeltaCurve:
         """Return delta(epsilon) at many levels; by default from 0 to where delta is 1e-12, or to the largest loss."""
         if epsilons is None:
-            end = min(
-                self.epsilon(_LEAST_DRAWN, tolerance=1e-2).upper, 2 * self.epsilon(1e-6, tolerance=1e-2).upper + 1
-            )
+            end = min(self.epsilon(_LEASTDRAWN, tolerance=1e-2).upper, 2 * self.epsilon(1e-6, tolerance=1e-2).upper + 1)
             levels = np.linspace(0.0, end, _DELTA_POINTS)
         else:
             levels = np.sort(np.array([float(nonnegative(one, name="epsilons")) for one in epsilons]))
-        found = [self.delta(float(level), tolerance=_DRAWN) for level in levels]
+        found = [self.delta(float(level), tolerance=DRAWN) for level in levels]
         return DeltaCurve.monotone(
             levels, np.array([one.lower for one in found]), np.array([one.upper for one in found])
         )
@@ -339,77 +334,25 @@ class PrivacyLoss:
         level = round_down(Fraction(nonnegative(epsilon, name="epsilon")))
         if self.is_single:
             return self.delta(epsilon).upper
-        return max(side.delta_ceiling(level) for side in self._directions())
+        return max(side.delta_ceiling(level) for side in self._directions.engines())
 
-    def _directions(self) -> list[DirectedLoss]:
-        """Return the engines of each direction that is priced; one where the two are the same."""
-        return list(dict.fromkeys(self._towards(side) for side in self.sides))
-
-    def _towards(self, side: Side) -> DirectedLoss:
-        parts = tuple((worst_of(one.towards(side)), one.guarantee, count) for one, count in self.parts)
-        from discreet.privacy.accounting import directed  # what `import discreet` need not load
-
-        return directed(parts, attained=self.attained)
+    @property
+    def _directions(self) -> Directions:
+        return Directions(self.parts, self.sides, self.attained)
 
     def _epsilons(self, delta: float, tolerance: float | None) -> list[Enclosure]:
         """Return epsilon in each direction that may be the larger."""
         if self.is_single:
             return [pair.epsilon(delta) for pair in self.pairs]
-        return self._asked(lambda side: side.ceiling(delta), lambda side: side.epsilon(delta, tolerance))
-
-    def _delta(self, epsilon: float, tolerance: float | None) -> Enclosure:
-        """Return the larger delta of the directions."""
-        return self._largest(
-            self._asked(lambda side: side.delta_ceiling(epsilon), lambda side: side.delta(epsilon, tolerance))
-        )
-
-    def _asked(
-        self, ceiling: Callable[[DirectedLoss], float], ask: Callable[[DirectedLoss], Enclosure]
-    ) -> list[Enclosure]:
-        """Ask each direction, leaving out one whose cheap ceiling is below the other's floor."""
-        sides = self._directions()
-        if len(sides) == 1:
-            return [ask(sides[0])]
-        ceilings = [ceiling(side) for side in sides]
-        first = 0 if ceilings[0] >= ceilings[1] else 1
-        found = [ask(sides[first])]
-        if ceilings[1 - first] > found[0].lower:
-            found.append(ask(sides[1 - first]))
-        return found
-
-    def _side_tradeoff(self, side: Side, below: float, above: float) -> tuple[float, float]:
-        """Bound the best miss in one direction; negative levels are positive levels of the other."""
-        here, there = self._towards(side), self._towards(side.opposite)
-        ends = [
-            tradeoff_from_deltas(
-                lambda level: here.delta(level, None),
-                lambda level: there.delta(level, None),
-                alpha,
-                reach=self._reach(),
-            )
-            for alpha in dict.fromkeys((above, below))
-        ]
-        return ends[0].lower, ends[-1].upper
-
-    def _reach(self) -> float:
-        """Return a level beyond which delta is negligible in both directions."""
-        ceilings = [self._towards(side).ceiling(_NEGLIGIBLE) for side in (Side.REMOVE, Side.ADD)]
-        return min(max(ceilings), _LARGEST_LEVEL) + 0.01
+        return self._directions.epsilons(delta, tolerance)
 
     def _tradeoff_curve(self) -> TradeOff:
         grid = np.linspace(0.0, 1.0, _CURVE_POINTS)
         # a guarantee adds nothing where the pairs are the laws themselves
         if not self.is_single and (self.guarantee is None or self.attained):
-            return self._curve_from_lines(grid)
+            return self._directions.tradeoff_curve(grid)
         points = [self.tradeoff(float(one)) for one in grid]
         return TradeOff(grid, np.array([one.lower for one in points]), np.array([one.upper for one in points]))
-
-    def _curve_from_lines(self, alphas: NDArray[np.float64]) -> TradeOff:
-        """Bound the whole trade-off from delta at some levels, asked once for all alphas."""
-        levels = self._reach() * np.linspace(0.0, 1.02, _LEVELS)
-        asked = {side: [self._towards(side).delta(float(level), _DRAWN) for level in levels] for side in Side}
-        found = [tradeoff_lines(levels, asked[side], asked[side.opposite], alphas) for side in self.sides]
-        return TradeOff(alphas, np.min([low for low, _ in found], axis=0), np.min([high for _, high in found], axis=0))
 
     def _consequences(self, guarantee: Guarantee) -> Iterable[Guarantee]:
         """Yield guarantees that the curve proves and that may imply the one asked for."""
@@ -437,7 +380,7 @@ class PrivacyLoss:
         """Combine the directions (the largest counts) with the guarantee (it may lower the upper end only)."""
         if not found:
             found = [Enclosure(0.0, largest, largest, "")]
-        best = self._largest(found)
+        best = largest_of(found)
         upper = best.upper
         guarantee = self.guarantee
         if guarantee is not None:
@@ -451,15 +394,6 @@ class PrivacyLoss:
         method = self._method() if self.is_single else best.method
         estimate = min(max(best.estimate, lower), upper)
         return Enclosure(lower, estimate, upper, method, assumptions=best.assumptions)
-
-    @staticmethod
-    def _largest(found: Sequence[Enclosure]) -> Enclosure:
-        """Enclose the largest of several enclosed numbers."""
-        lower, upper = max(one.lower for one in found), max(one.upper for one in found)
-        worst = max(found, key=lambda one: (one.estimate, one.upper))
-        estimate = min(max(worst.estimate, lower), upper)
-        assumptions = tuple(dict.fromkeys(name for one in found for name in one.assumptions))
-        return Enclosure(lower, estimate, upper, worst.method, assumptions=assumptions)
 
     def _method(self) -> str:
         if not self.is_single:
@@ -544,12 +478,6 @@ def _tolerance(value: Number | None) -> float | None:
 def _follows(known: Guarantee, wanted: Guarantee) -> bool:
     """Say whether one guarantee implies another, their relations having been compared already."""
     return implies(known.under(Relation.UNSTATED), wanted.under(Relation.UNSTATED))
-
-
-def _spanning(low: Enclosure, high: Enclosure) -> Enclosure:
-    """Return an enclosure of every number from inside the first to inside the second."""
-    estimate = min(max(low.lower, high.estimate), high.upper)
-    return Enclosure(min(low.lower, high.upper), estimate, high.upper, high.method, assumptions=high.assumptions)
 
 
 def _shown(value: float) -> str:

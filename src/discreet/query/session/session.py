@@ -132,8 +132,8 @@ class Session:
     ) -> Answer:
         """Answer a query: charged first, then run, then noised, then stored. The same question again is free.
 
-        Who asks while the same question is being answered elsewhere waits for that answer. When `timeout` is over,
-        `WaitedTooLong` is raised, and nothing was spent.
+        While the same question is being answered elsewhere, this call waits for that answer. After `timeout` seconds it
+        raises `WaitedTooLong`, and nothing was spent.
 
         The same question that is asked at the same time, in another thread or process, is charged once: all but one
         wait and get the same answer. If the one that pays ends without an answer, the next pays, and the answer says so
@@ -150,7 +150,7 @@ class Session:
             bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
-            timeout: seconds to wait, 600 unless said, while the same question is answered elsewhere.
+            timeout: seconds to wait while the same question is answered elsewhere; 600 if left out.
         """
         charging, price = self._charging, read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
         made = charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
@@ -258,7 +258,7 @@ class Session:
         return TableTypes(self.policy)
 
     def close(self) -> None:
-        """Let go of the database and of the ledger's file; what is asked later is refused and costs nothing."""
+        """Close the database and the ledger's file; a later question raises an error and costs nothing."""
         self._charging.closed = True
         self.engine.close()
         if isinstance(self.ledger, SqliteLedger):

@@ -216,8 +216,8 @@ def stated_region(center: Sequence[Number] | None, radius: Number | None, bounds
         )
     if bounds is None and (center is None or radius is None):
         raise MissingParameter(
-            "the region to clip rows to must be given, and public; got none, write bounds=[(low, high), ...] with a "
-            "pair a column, or center=[...] with radius=",
+            "the region to clip rows to must be public and not taken from the data; got none, write bounds=[(low, "
+            "high), ...] with a pair a column, or center=[...] with radius=",
             parameter="bounds",
         )
     return _box(bounds, steps) if bounds is not None else _ball(center, radius, steps)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.display import Table, format_number
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.result import told_in_a_table
 from discreet.errors import ParameterError
 from discreet.privacy.numbers import positive, whole
 from discreet.synthesis.base import Synthesizer
@@ -33,6 +34,7 @@ _LOOKS = (
 _LABEL, _SMALL = 11.0, 9.5
 
 
+@told_in_a_table
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorCurves:
     """Average and maximum error of several methods at several epsilons, each a mean over releases of one table.
@@ -49,9 +51,6 @@ class ErrorCurves:
     def __repr__(self) -> str:
         return f"ErrorCurves({', '.join(self.methods)}; {len(self.epsilons)} epsilons, private)"
 
-    def __str__(self) -> str:
-        return str(self.table())
-
     def table(self) -> Table:
         """Return one line for each method and epsilon."""
         rows = [
@@ -61,10 +60,6 @@ class ErrorCurves:
         ]
         caption = f"means of {self.repeats} releases (computed from the private table: do not publish)"
         return Table(("method", "epsilon", "average", "maximum"), rows, caption, digits=3)
-
-    def _repr_html_(self) -> str:
-        """Return the table for a notebook."""
-        return self.table()._repr_html_()
 
     def plot(self, *, title: str = "Error against epsilon (private: do not publish)") -> Plot:
         """Draw the average on the left and the maximum on the right, both axes logarithmic; needs the extra `plot`."""

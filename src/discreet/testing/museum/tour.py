@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, cast
 
 from discreet.audit import Level, Outcome, Verdict, audit
 from discreet.display import Progress, Table, silent
+from discreet.display.result import told_in_a_table
 from discreet.privacy import ApproxDP, PureDP
 from discreet.testing.museum import MUSEUM
 from discreet.testing.museum.exhibit import Exhibit, Inputs, Label
@@ -55,6 +56,7 @@ class Stop:
         return PUBLISHED[self.label.name].false_bounds(self.verdict.high)
 
 
+@told_in_a_table
 @dataclass(frozen=True, slots=True)
 class Tour:
     """All stops, and the time they took together."""
@@ -156,10 +158,6 @@ class Tour:
         drawn.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.4, -0.09), ncols=3, frameon=False,
                      fontsize=9, labelcolor=INK)  # fmt: skip
         return Plot(cast("Figure", drawn.figure))
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return self.table()._repr_html_()
 
 
 def tour(
