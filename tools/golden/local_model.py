@@ -155,7 +155,7 @@ def _clients() -> Lines:
     """Return what clients with a memory say, and one that sends a single bit."""
     spec = local.DirectResponse(epsilon=Fraction(1), categories=7)
     with fixed_words("memoized"):
-        client = spec.memoized(distinct=3)
+        client = local.MemoizedClient(spec, distinct=3)
         yield "MemoizedClient/reports", written([client.report(value) for value in (2, 5, 2, 5, 2, 6, 6)])
         yield "MemoizedClient/guarantee", written(client.guarantee, 12)
     one_bit = local.OneBitHadamard(epsilon=Fraction(1), categories=5)
@@ -171,7 +171,7 @@ def _clients() -> Lines:
 def _larger() -> Lines:
     """Return what is planned, designed, shuffled and scheduled before anybody reports."""
     spec = local.DirectResponse(epsilon=Fraction(1), categories=7)
-    shuffled = spec.shuffled(people=10_000, delta=1e-6)
+    shuffled = local.Shuffled(spec, people=10_000, delta=1e-6)
     yield "Shuffled/epsilon", written(shuffled.epsilon)
     yield "Shuffled/explain", block(shuffled.explain())
     yield "Schedule/guarantee", written(local.Schedule(rounds=30, distinct=3).guarantee(spec), 12)

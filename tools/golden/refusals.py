@@ -151,18 +151,18 @@ def _of_queries() -> Iterator[tuple[str, Callable[[], Any]]]:
 
 def _of_local() -> Iterator[tuple[str, Callable[[], Any]]]:
     lo, one = local, Fraction(1)
-    yield "local/no epsilon", lambda: lo.DirectResponse(values=2)  # type: ignore[call-arg]
-    yield "local/one value", lambda: lo.DirectResponse(epsilon=one, values=1)
-    yield "local/a value too many", lambda: lo.DirectResponse(epsilon=one, values=2).client().report(2)
-    yield "local/no prime", lambda: lo.ProjectiveGeometry(epsilon=one, values=7, prime=4, dimension=3)
+    yield "local/no epsilon", lambda: lo.DirectResponse(categories=2)  # type: ignore[call-arg]
+    yield "local/one value", lambda: lo.DirectResponse(epsilon=one, categories=1)
+    yield "local/a value too many", lambda: lo.DirectResponse(epsilon=one, categories=2).client().report(2)
+    yield "local/no prime", lambda: lo.ProjectiveGeometry(epsilon=one, categories=7, prime=4, dimension=3)
     yield (
         "local/keys of no kind",
         lambda: lo.HashedGeometry(epsilon=one, keys="color", prime=2, dimension=3, rows=2, seed=1),
     )
     yield "local/a spec that is none", lambda: lo.Spec.from_json("{}")
     yield "local/a batch that is none", lambda: lo.ReportBatch.from_bytes(b"no")
-    yield "local/bounds the wrong way", lambda: lo.DuchiBit(epsilon=one, lower=one, upper=Fraction(0))
-    yield "local/no rounds", lambda: lo.lifetime(lo.DirectResponse(epsilon=one, values=2))
+    yield "local/bounds the wrong way", lambda: lo.DuchiBit(epsilon=one, bounds=(1, 0))
+    yield "local/no rounds", lambda: lo.lifetime(lo.DirectResponse(epsilon=one, categories=2))
     yield "local/a design of nothing", lo.design
 
 
