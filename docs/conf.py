@@ -24,7 +24,7 @@ extensions = [
     "mathml",
     "offline",
 ]
-source_suffix = {".md": "markdown"}
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}  # the pages of classes are made in the second
 exclude_patterns = ["_extensions", "_static"]
 
 myst_enable_extensions = ["colon_fence", "deflist"]

@@ -37,7 +37,10 @@ class Names(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Return the table of classes and the documentation of the functions."""
-        return self.parse_text_to_nodes(listing(import_module(self.arguments[0])), allow_section_headings=True)
+        room = import_module(self.arguments[0])
+        for file in (room.__file__, __file__):
+            self.env.note_dependency(str(file))
+        return self.parse_text_to_nodes(listing(room), allow_section_headings=True)
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -73,7 +76,7 @@ def pages() -> dict[str, str]:
     for place in DOCUMENTED:
         room = import_module(place)
         own = [one for one in classes(room) if owner(getattr(room, one), place) == place]
-        made |= {f"{place}.{one}.md": _page(place, getattr(room, one), one) for one in own}
+        made |= {f"{place}.{one}.rst": _page(place, getattr(room, one), one) for one in own}
     if len({file.lower() for file in made}) < len(made):
         raise TwoPagesOfOneName("rename one of two classes whose names differ in capitals only")
     return made
@@ -94,11 +97,12 @@ def listing(room: ModuleType) -> str:
 
 
 def _page(place: str, kind: type, name: str) -> str:
+    """Return a page in reStructuredText: inside Markdown each would be stored with a copy of the whole environment."""
     room = place.split(".")[1]
     shown = "   :show-inheritance:\n" if kind.__bases__ != (object,) else ""
     return (
-        f"---\norphan: true\n---\n# {name}\n\n*In [{place}](../{room}.md)*\n\n"
-        f"```{{eval-rst}}\n.. autoclass:: {place}.{name}\n   :members:\n{shown}```\n"
+        f":orphan:\n\n{name}\n{'=' * len(name)}\n\n*In* :doc:`{place} </reference/{room}>`\n\n"
+        f".. autoclass:: {place}.{name}\n   :members:\n{shown}"
     )
 
 
@@ -117,7 +121,7 @@ def _write(app: Sphinx) -> None:
     folder = Path(app.srcdir) / FOLDER
     folder.mkdir(parents=True, exist_ok=True)
     made = pages()
-    for path in folder.glob("*.md"):
+    for path in folder.glob("*.*"):
         if path.name not in made:
             path.unlink()
     for name, text in made.items():

@@ -11,8 +11,7 @@ from tools.pages.examples import Chunk, chunks, code, failures
 from tools.pages.shell import WIDTH
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-WRITTEN = [page for page in sorted((ROOT / "docs").rglob("*.md")) if page.parent.name != "classes"]  # those are made
-PAGES = [*WRITTEN, *sorted(ROOT.glob("README.md"))]
+PAGES = [*sorted((ROOT / "docs").rglob("*.md")), *sorted(ROOT.glob("README.md"))]
 TAUGHT = [page for page in PAGES if page.parent.name in {"tutorials", "how-to"} and page.stem != "index"]
 
 

@@ -37,7 +37,7 @@ def test_every_public_class_of_a_documented_room_has_a_page_that_documents_it():
         for name in public_names(room):
             if isinstance(kind := getattr(room, name), type):
                 home = class_pages.owner(kind, place)
-                assert f".. autoclass:: {home}.{name}\n   :members:" in pages[f"{home}.{name}.md"]
+                assert f".. autoclass:: {home}.{name}\n   :members:" in pages[f"{home}.{name}.rst"]
     assert len(pages) > 200
 
 
