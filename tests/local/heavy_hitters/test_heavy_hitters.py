@@ -246,7 +246,7 @@ def test_so_few_people_that_a_level_is_empty_are_refused_and_a_hundred_who_agree
     points = spec.geometry.points
     rows = np.arange(sum(spec.rows))
     for missing in rows[2:]:
-        with pytest.raises(InputError, match="without any report"):
+        with pytest.raises(InputError, match="levels have no report"):
             spec.find(spec.aggregator().add(np.repeat(rows[rows != missing] * points, 20)))
     with pytest.raises(InputError, match="no reports"):
         spec.find(spec.aggregator())

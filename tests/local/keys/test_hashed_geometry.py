@@ -392,7 +392,7 @@ def test_a_sketch_of_an_aggregator_is_that_of_its_counts_and_of_no_other_spec() 
     with pytest.raises(InputError, match="another spec"):
         other.sketch(collected)
     for wrong in ("reports", np.ma.masked_array(collected.counts, mask=True)):
-        with pytest.raises(InputError, match="give an aggregator"):
+        with pytest.raises(InputError, match="collected must be"):
             spec.sketch(wrong)  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match=r"spec\.sketch\(aggregator\)"):
         collected.estimate()
