@@ -30,7 +30,7 @@ ONE_OF_A_KIND = (
     "count-error",
     "one-answer",
     "museum",
-    "local-shares",
+    "local-frequencies",
     "price-tradeoff",
 )
 

@@ -18,9 +18,9 @@ from tools.figures.attacks.reconstruction import reconstruction
 from tools.figures.audits.museum import museum, sparse_vector_losses
 from tools.figures.audits.one_run import one_run_cap
 from tools.figures.audits.statistical import audit_cap
+from tools.figures.local.frequencies import local_frequencies
 from tools.figures.local.means import local_means
 from tools.figures.local.protocols import local_protocols
-from tools.figures.local.shares import local_shares
 from tools.figures.local.shuffling import shuffling
 from tools.figures.mechanisms.keys import thresholded_histogram, truncated_geometric
 from tools.figures.mechanisms.selection import permute_and_flip
@@ -335,7 +335,7 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "price-tradeoff": price_tradeoff,
     "local-protocols": local_protocols,
     "local-means": local_means,
-    "local-shares": local_shares,
+    "local-frequencies": local_frequencies,
     "shuffling": shuffling,
 }
 ALSO_AS_PNG = {"one-answer"}

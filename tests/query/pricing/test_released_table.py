@@ -31,7 +31,7 @@ def finished(*steps, evaluate=nothing_to_evaluate):
     return finish(RELEASED, TYPES, steps, evaluate)
 
 
-@pytest.mark.theorem("finish.privacy", "Finish.privacy")
+@pytest.mark.theorem("finish.privacy", "PostProcessing.privacy")
 def test_no_step_shows_the_released_table_as_it_is():
     shown = finished()
     assert shown.names == ("name", "n")
@@ -86,7 +86,7 @@ def session():
         yield opened
 
 
-@pytest.mark.theorem("finish.privacy", "Finish.privacy")
+@pytest.mark.theorem("finish.privacy", "PostProcessing.privacy")
 def test_having_order_limit_arithmetic_and_outer_selects_work_on_the_release_and_cost_once(session):
     before = session.ledger.balance().charges
     answer = session.sql(

@@ -18,7 +18,7 @@ SHOWN = 200
 Floats = NDArray[np.float64]
 
 
-def local_shares() -> Plot:
+def local_frequencies() -> Plot:
     """Draw true shares by rank, and the expected ones after clipping and rescaling, and after projection."""
     shares = 1 / np.arange(1, VALUES + 1) ** EXPONENT
     shares /= shares.sum()
