@@ -69,7 +69,8 @@ def test_a_shell_block_with_another_output_is_reported_with_its_line(page):
     assert "page.md, line 5: $ echo one\nExpected:\n    two\nGot:\n    one" in report
 
 
-def test_discreet_in_a_shell_block_is_the_program_and_its_errors_are_shown(page):
+def test_discreet_in_a_shell_block_is_the_program_and_its_errors_are_shown(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     told = "```console\n$ discreet --version\ndiscreet ...\n$ discreet ask\nError: ...--file...\n```\n"
     assert failures(page(told)) == ""
     piped = "```console\n$ discreet --version | cat\ndiscreet ...\n$ discreet nothing 2> told.txt; echo $?\n2\n```\n"

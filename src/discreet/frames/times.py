@@ -71,7 +71,8 @@ def python_times(times: NDArray[Any], *, zone: bool = False) -> list[Any]:
     coarse = times
     if np.datetime_data(times.dtype)[0] in _FINER:  # Python's own times end at microseconds
         coarse = times.astype(f"{times.dtype.kind}8[us]")
-    same = (coarse == times).tolist()
+    # numpy lists a time that wrapped around as if it were another
+    same = ((coarse == times) & ~np.isnat(in_microseconds(times))).tolist()
     # numpy lists integers where Python has no such time
     found = [one if held and type(one) is not int else None for one, held in zip(coarse.tolist(), same, strict=True)]
     return [None if one is None else one.replace(tzinfo=UTC) for one in found] if zone else found

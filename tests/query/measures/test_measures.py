@@ -231,7 +231,7 @@ def test_no_price_makes_the_release_of_a_quantile_fail_on_some_tables_and_not_on
             refused = middle
     for weight in (0, 1, WEIGHT, 10**9 * WEIGHT, 1 << 60):
         measure.release([([1], [weight])], Price(epsilon=sold))
-    with pytest.raises(ParameterError, match="state a larger one"):
+    with pytest.raises(ParameterError, match="write a larger one"):
         measure.mechanism(Price(epsilon=refused))
 
 
