@@ -42,9 +42,7 @@ def test_outputs_that_a_64_bit_coin_cannot_tell_apart_are_refused() -> None:
     with pytest.raises(ParameterError, match="too small for this number of outputs"):
         coin(Fraction(1, 1024), 1, 1 << 70)
     # the coin is 1, and so are the odds of each output
-    with pytest.raises(
-        ParameterError, match="too small for this number of outputs"
-    ):
+    with pytest.raises(ParameterError, match="too small for this number of outputs"):
         coin(Fraction(1, 1024), 1, COIN_TOTAL - 1)
 
 
