@@ -1,4 +1,4 @@
-"""Draw what becomes of noisy shares that are forced to be a distribution: expectations of normal noise, no draws."""
+"""Draw what becomes of noisy frequencies that are forced to be a distribution: expectations of normal noise, no draws."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ Floats = NDArray[np.float64]
 
 
 def local_frequencies() -> Plot:
-    """Draw true shares by rank, and the expected ones after clipping and rescaling, and after projection."""
-    shares = 1 / np.arange(1, VALUES + 1) ** EXPONENT
-    shares /= shares.sum()
+    """Draw true frequencies by rank, and the expected ones after clipping and rescaling, and after projection."""
+    frequencies = 1 / np.arange(1, VALUES + 1) ** EXPONENT
+    frequencies /= frequencies.sum()
     error = ProjectiveGeometry.best(epsilon=1, categories=VALUES).variance(PEOPLE) ** 0.5
-    clipped = _expected_part(shares, error)
+    clipped = _expected_part(frequencies, error)
     ranks = np.arange(1, SHOWN + 1)
     drawn = axes(
-        title=f"{PEOPLE:,} people, {VALUES:,} values, epsilon 1: what the largest shares become",
+        title=f"{PEOPLE:,} people, {VALUES:,} values, epsilon 1: what the largest frequencies become",
         x_label="rank of the value",
-        y_label="expected share",
+        y_label="expected frequency",
         height=4.6,
     )
-    drawn.loglog(ranks, shares[:SHOWN], "-", color=INK, linewidth=5.0, alpha=0.25, label="true share")
-    drawn.loglog(ranks, shares[:SHOWN], "-", color=BLUE, linewidth=1.8, label="raw: unbiased")
-    projected = _expected_part(shares - _shift(shares, error), error)
+    drawn.loglog(ranks, frequencies[:SHOWN], "-", color=INK, linewidth=5.0, alpha=0.25, label="true frequency")
+    drawn.loglog(ranks, frequencies[:SHOWN], "-", color=BLUE, linewidth=1.8, label="raw: unbiased")
+    projected = _expected_part(frequencies - _shift(frequencies, error), error)
     drawn.loglog(ranks, projected[:SHOWN], "--", color=GREEN, linewidth=2.0, label="projected on the simplex")
     rescaled = clipped / clipped.sum()
     drawn.loglog(ranks, rescaled[:SHOWN], "-.", color=ORANGE, linewidth=2.0, label="clipped at zero and rescaled")
@@ -54,10 +54,10 @@ def _expected_part(means: Floats, error: float) -> Floats:
     return np.asarray(means * ndtr(levels) + error * np.exp(-(levels**2) / 2) / np.sqrt(2 * np.pi))
 
 
-def _shift(shares: Floats, error: float) -> float:
+def _shift(frequencies: Floats, error: float) -> float:
     """Return the constant whose subtraction before cutting at zero makes the expected sum 1."""
     low, high = 0.0, 20 * error
     for _ in range(80):
         middle = (low + high) / 2
-        low, high = (middle, high) if _expected_part(shares - middle, error).sum() > 1 else (low, middle)
+        low, high = (middle, high) if _expected_part(frequencies - middle, error).sum() > 1 else (low, middle)
     return low
