@@ -93,3 +93,13 @@ def test_no_two_exported_classes_have_one_name():
 def test_every_room_is_reached_from_the_package(room):
     assert getattr(discreet, room) is importlib.import_module(f"discreet.{room}")
     assert room in discreet.__all__
+
+
+@pytest.mark.parametrize(
+    "name", [found.name for found in pkgutil.walk_packages([str(PACKAGE)], "discreet.") if found.ispkg]
+)
+def test_what_has_the_name_of_a_module_is_that_module(name):
+    """`import discreet.statistics.sums as s` and then `s.means` never give a function in place of the file."""
+    package = importlib.import_module(name)
+    found = {part: getattr(package, part, None) for part in submodules(package)}
+    assert {part for part, value in found.items() if value is not None and not inspect.ismodule(value)} == set()

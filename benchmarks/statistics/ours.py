@@ -75,7 +75,7 @@ def _drawn(case: Case, statistic: Any, draws: int) -> Floats:
     """Return draws of one statistic."""
     values = case.values.astype(bool) if case.statistic == "count_true" else case.values
     measured, rows = statistic.measure(values), statistic.public_rows(values)
-    estimates = (statistic.estimate(statistic.mechanism(measured), rows=rows) for _ in range(draws))
+    estimates = (statistic.estimate(statistic.mechanism(measured), public_rows=rows) for _ in range(draws))
     return np.array([_numbers(case, estimate) for estimate in estimates], dtype=np.float64)
 
 

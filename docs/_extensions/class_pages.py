@@ -102,8 +102,16 @@ def _page(place: str, kind: type, name: str) -> str:
     shown = "   :show-inheritance:\n" if kind.__bases__ != (object,) else ""
     return (
         f":orphan:\n\n{name}\n{'=' * len(name)}\n\n*In* :doc:`{place} </reference/{room}>`\n\n"
-        f".. autoclass:: {place}.{name}\n   :members:\n{shown}"
+        f".. autoclass:: {place}.{name}\n   :members:\n{shown}{_inherited(kind)}"
     )
+
+
+def _inherited(kind: type) -> str:
+    """Return the option that shows what a class has from discreet's own bases: it is called on the class at hand."""
+    foreign = {base.__name__ for base in kind.__mro__[1:] if not base.__module__.startswith("discreet")}
+    own = len(kind.__mro__) - 1 > len(foreign) and not issubclass(kind, BaseException)
+    called = "   :special-members: __call__\n" if callable(getattr(kind, "__call__", None)) and own else ""
+    return f"   :inherited-members: {', '.join(sorted(foreign))}\n{called}" if own else ""
 
 
 def _link(room: ModuleType, name: str) -> str:

@@ -128,7 +128,6 @@ _ROOMS = (
     "data",
     "display",
     "errors",
-    "frames",
     "laws",
     "ledger",
     "local",

@@ -14,7 +14,7 @@ from tools.figures.statistics.sums import _count, _mean, _mean_of_known_size, _r
 def test_the_centered_ratio_is_what_the_mean_releases_under_change_one_with_missing_values(epsilon):
     statistic = Mean(bounds=(0, 100), relation=Relation.CHANGE_ONE, epsilon=epsilon)
     whole = statistic.scale.steps * 100_000
-    exact = statistic.estimate(np.array([2 * (whole * 3 // 10) - whole, whole], dtype=object), rows=None)
+    exact = statistic.estimate(np.array([2 * (whole * 3 // 10) - whole, whole], dtype=object), public_rows=None)
     assert (exact.high - exact.low) / 2 == pytest.approx(_ratio(epsilon, 100_000, (1.0, 0.4)), rel=1e-2)
 
 

@@ -81,7 +81,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     takes any callable. `Level.STATISTICAL` takes any callable too, runs it `draws` times in all (at once where it has
     `runs(value, draws)`, one row a run), and bounds its loss from below with `confidence`; give the number of audits
     that are to be right together as `suite`. `Until.DECIDED` stops as soon as the guarantee is refuted, or can hardly
-    be any more. `progress` is told the runs done and all.
+    be any more. `progress` is called with the runs done and the total.
     `confidence`, `suite`, `until` and `progress` are for `Level.STATISTICAL` alone: an exact audit is certain, a wire
     audit has a confidence of 1 - 1e-9.
 

@@ -49,7 +49,7 @@ class Frame:
 
     @classmethod
     def read(cls, table: Any) -> Frame:
-        """Return a table by its columns; what is no table raises InputError."""
+        """Return a table by its columns; raise InputError if it is not a table."""
         library = frame_library(table)
         if isinstance(table, Mapping):
             names = tuple(table)

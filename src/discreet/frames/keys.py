@@ -48,7 +48,7 @@ class Typed(tuple[type, Any]):
 
     @classmethod
     def of(cls, form: Any) -> Typed:
-        """Return what a form is told apart by."""
+        """Return the key that distinguishes forms."""
         if type(form) is tuple:
             return cls((tuple, tuple(cls.of(entry) for entry in form)))
         return cls((type(form), form))

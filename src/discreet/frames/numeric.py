@@ -40,7 +40,7 @@ _WANTED = "a column of numbers"
 def numbers(column: object, *, odd_is_missing: bool = False) -> NDArray[Any]:
     """Return a column as a one-dimensional numpy array of numbers, NaN where a value is missing.
 
-    What is no number raises InputError, or is missing too with `odd_is_missing`.
+    An entry that is not a number raises InputError; with `odd_is_missing` it is missing.
 
     >>> numbers([1, None, 2.5])
     array([1. , nan, 2.5])
@@ -95,7 +95,7 @@ def _of_objects(entries: list[Any], *, odd_is_missing: bool) -> NDArray[np.float
 
 
 def _as_float(entry: object) -> float | None:
-    """Return one entry as a float, NaN for a missing one, None for what is no number."""
+    """Return one entry as a float, NaN for a missing one, None for one that is not a number."""
     if isinstance(entry, bool | np.bool_ | int | float | np.integer | np.floating | Fraction | Decimal):
         if isinstance(entry, np.timedelta64):  # numpy counts spans among the integers
             return None

@@ -17,7 +17,7 @@ _DENSE = 1 << 20  # the longest look-up table for integers
 
 
 def places(entries: Any, values: Sequence[Any]) -> Places:
-    """Return the position of every entry among distinct values, and len(values) for one that is none of them.
+    """Return the position of every entry among distinct values, and len(values) for an entry that is not in the list.
 
     An entry is a value if the two are equal in Python: 1, 1.0 and True are one value. None, NaN and masked entries are
     no value at all, and in columns of numpy (see `frames.numeric`) nor are numbers of 2^53 and more in size.

@@ -84,7 +84,7 @@ def attoseconds(span: timedelta) -> int:
 
 
 def microsecond(cell: Any) -> int | None:
-    """Return a time, a day or a text of either in microseconds since 1970, in UTC; None where it is none.
+    """Return a time, a day or a text of either in microseconds since 1970, in UTC; None if it is not a time.
 
     Objects of foreign classes may raise anything.
     """

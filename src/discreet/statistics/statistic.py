@@ -93,8 +93,8 @@ class Statistic(Mechanism):
         """Return what the mechanism takes, exactly; private."""
 
     @abstractmethod
-    def estimate(self, released: Any, *, rows: int | None) -> Any:
-        """Make an estimate of a release; `rows` is the number of rows where that is public, else None."""
+    def estimate(self, released: Any, *, public_rows: int | None) -> Any:
+        """Make an estimate of a release; `public_rows` is the number of rows where that is public, else None."""
 
     def public_rows(self, value: Any) -> int | None:
         """Return the number of rows under change-one without units, where it is the same for all neighbors."""
@@ -139,7 +139,7 @@ class Statistic(Mechanism):
 
     def __call__(self, value: Any) -> Any:
         """Release an estimate."""
-        return self.estimate(self.release(value), rows=self.public_rows(value))
+        return self.estimate(self.release(value), public_rows=self.public_rows(value))
 
     def wire(self, value: Any) -> Any:
         """Run once and return the numbers of the estimate by name: the form in which they leave."""

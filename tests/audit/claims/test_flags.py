@@ -38,7 +38,7 @@ from discreet.mechanisms import (
     Top,
 )
 from discreet.privacy import Norm, PureDP, Relation, Sensitivity, basic_composition, parallel
-from discreet.statistics.columns.contribution import Rows
+from discreet.statistics.columns.person_rows import Rows
 from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.testing.planted.flags import counts, leads, stream
 

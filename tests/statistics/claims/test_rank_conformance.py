@@ -7,10 +7,10 @@ from dataclasses import replace
 import pytest
 
 import discreet as dp
-from discreet.statistics.order_statistics.clipping_bounds import ClippingBounds
+from discreet.statistics.order_statistics.clipping import ClippingBounds
 from discreet.statistics.order_statistics.joint import JointQuantiles
-from discreet.statistics.order_statistics.quantile import Quantile
-from discreet.statistics.order_statistics.quantiles import Quantiles
+from discreet.statistics.order_statistics.one_quantile import Quantile
+from discreet.statistics.order_statistics.several_quantiles import Quantiles
 from discreet.testing import Check, Subject, conformance_checks
 from tests.conftest import Rounds
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import discreet as dp
-from discreet.statistics.columns.contribution import WEIGHT_UNIT, row_weights
 from discreet.statistics.columns.fixed_point import FixedPoint, stated_bounds
+from discreet.statistics.columns.person_rows import WEIGHT_UNIT, row_weights
 
 WILD = [0.0, -0.0, np.nan, np.inf, -np.inf, 1e308, -1e308, 5e-324, 1.0, 99.99999, 100.0, 100.00001, 2.0**63]
 finite = st.floats(allow_nan=False, allow_infinity=False, width=32)

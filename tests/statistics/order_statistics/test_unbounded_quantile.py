@@ -9,7 +9,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
-from discreet.statistics.order_statistics.clipping_bounds import (
+from discreet.statistics.order_statistics.clipping import (
     ClippingBounds,
     Scans,
     UnboundedQuantile,

@@ -1,4 +1,4 @@
-"""Draw what becomes of noisy frequencies that are forced to be a distribution: expectations of normal noise, no draws."""
+"""Draw what becomes of noisy frequencies that are made a distribution: expectations of normal noise, no draws."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _normal_column(rows: int) -> Floats:
 def _variance_width(column: Floats, epsilon: float) -> float:
     """Return the half-width of the interval where the noise happens to be 0."""
     statistic = Variance(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=epsilon)
-    answer = statistic.estimate(statistic.measure(column), rows=None)
+    answer = statistic.estimate(statistic.measure(column), public_rows=None)
     return (answer.high - answer.low) / 2
 
 
@@ -109,7 +109,7 @@ def _moment_width(columns: int, ball: bool, price: dict[str, Any]) -> float:
     region: dict[str, Any] = {"center": [0] * columns, "radius": 1} if ball else {"bounds": [(-1, 1)] * columns}
     statistic = Covariance(relation=Relation.CHANGE_ONE, missing=0, **region, **price)
     rows = 10_000
-    answer = statistic.estimate(statistic.measure(np.zeros((rows, columns))), rows=rows)
+    answer = statistic.estimate(statistic.measure(np.zeros((rows, columns))), public_rows=rows)
     return float(answer.high[0, 0])
 
 

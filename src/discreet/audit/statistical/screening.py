@@ -1,4 +1,4 @@
-"""Which of many pairs of neighbors is the most telling one: a race from which those drop out that are behind."""
+"""Which of many pairs of neighbors is the most telling one: an elimination race."""
 
 from __future__ import annotations
 

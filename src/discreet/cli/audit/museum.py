@@ -1,4 +1,4 @@
-"""`discreet audit museum`: right and broken mechanisms, each with the verdict that an audit owes it."""
+"""`discreet audit museum`: right and broken mechanisms, each with the expected verdict."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ class SqliteLedger(Ledger):
     def verify(self, *, head: str | None = None) -> Verification:
         """Check the file, the chain, the totals, the anchor and, if given, a head exported earlier."""
         with self._lock, translated(), self._view() as shelf:
-            with self._anchor.exclusively():  # the view is taken here, where nobody writes: what differs is no haste
+            with self._anchor.exclusively():  # the view is taken here, where nobody writes: a difference is no race
                 _settled(shelf, self._anchor.read())
             shelf.check_file()
             return verified(complete(shelf), head=head, anchored=True)

@@ -1,7 +1,7 @@
 """Numbers of prices: arguments checked by name, decimals as written, formulas rounded towards safety."""
 
 from discreet.privacy.numbers.arguments import nonnegative, plain, positive, probability, renyi_order, whole
-from discreet.privacy.numbers.decimals import (
+from discreet.privacy.numbers.decimal_reading import (
     as_computed,
     as_written,
     decimals,

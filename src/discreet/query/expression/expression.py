@@ -178,7 +178,7 @@ def declared_otherwise(expressions: Sequence[Expression], *wanted: Type) -> str:
     for column in _without_a_type(expressions):
         if any((column.type, type) in _HELPS for type in wanted):
             line = _filled(column, *(type for type in wanted if (column.type, type) in _HELPS))
-            return f"; no type is declared for {column.name}, which is read as {column.type.value}: or add {line}"
+            return f"; no type is declared for {column.name}, which is read as {column.type.value}; or add {line}"
     return ""
 
 

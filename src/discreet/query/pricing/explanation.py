@@ -170,7 +170,7 @@ def _groups(made: PricedQuery) -> str:
 
 
 def _bias(made: PricedQuery) -> str:
-    """Say what bounding does to the answer, in words: nobody has looked at the data."""
+    """Say what bounding does to the answer, in words; no data is read."""
     form = made.bounding.form
     words = {
         EachRow: "units with more rows than the bounded table keeps count for that many of them",

@@ -27,7 +27,7 @@ from discreet.query.policy import Policy, TablePolicy, UnitIsRow
 from discreet.query.pricing import PricedQuery, fresh_digest, priced
 from discreet.query.reading import read_query
 
-TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless it says
+TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless `timeout` is given
 _LONGEST_WAIT = 366 * 86_400.0
 
 FAILED = (
@@ -83,7 +83,7 @@ class Charging:
         raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")
 
     def refuse_after_failure(self) -> None:
-        """Refuse to ask an engine that failed, since failures depend on the data and one is enough, or was let go."""
+        """Refuse to ask an engine that failed, since failures depend on the data and one is enough, or was closed."""
         if self.closed:
             raise QueryRefused("this session is closed: open another one to ask. Nothing was spent.")
         if self._failed:
@@ -128,7 +128,7 @@ class Charging:
 
         Whoever asks the same at the same time waits here, and then finds the answer, or pays where none was stored.
         `work` keeps the guarantee that is charged. The text that it returns is stored; where that is None, the same
-        request is charged again. `charged` is told the charge before rows are read. Whatever they raise becomes one
+        request is charged again. `charged` is called with the charge before rows are read. Whatever they raise becomes one
         constant message.
         """
         with self.ledger.turn_at(request, timeout=checked_timeout(timeout)):
@@ -210,7 +210,7 @@ def private_table(policy: Policy, name: str) -> TablePolicy:
 
 
 def checked_timeout(timeout: float | None) -> float:
-    """Return how many seconds a question waits for the same question in flight; `TIMEOUT` unless it says."""
+    """Return how many seconds a question waits for the same question in flight; `TIMEOUT` unless it is given."""
     if timeout is None:
         return TIMEOUT
     number = isinstance(timeout, int | float) and not isinstance(timeout, bool)

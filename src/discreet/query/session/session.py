@@ -78,7 +78,7 @@ class Session:
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
             unit_name: the word for who is protected.
-            ledger: a file for the ledger; without one it lives and dies with the session.
+            ledger: a file for the ledger; without one it is kept in memory until the session ends.
             lineage: names the people in the data for good; needed with `ledger`.
             version: of the data, as declared.
             frames: the private tables.
@@ -212,7 +212,7 @@ class Session:
     ) -> Iterator[Mapping[str, Any]]:
         """Hand rows to a mechanism that keeps a guarantee: charged first, recorded, never shown.
 
-        The one door by which other rooms reach rows. The caller owes `guarantee`: what leaves the block must keep it
+        The one door by which other rooms reach rows. The caller must keep `guarantee`: what leaves the block must keep it
         for one unit. The rows come as arrays by column, with the unit of each under "unit".
         """
         yield grant(self._charging, table, columns, guarantee, purpose)

@@ -54,5 +54,5 @@ def with_random_bits(values: Integers, bits: int = BITS) -> Integers:
 
 
 def as_long_as_a_sort(size: int) -> None:
-    """Take the time of sorting so many different values."""
+    """Take the time of sorting `count` different values."""
     np.sort(words(size))

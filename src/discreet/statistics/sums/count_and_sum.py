@@ -64,13 +64,13 @@ class Count(Statistic):
             return int(np.count_nonzero(kept))
         return int(row_weights(unit, kept, self.rows or 1).sum())
 
-    def estimate(self, released: Any, *, rows: int | None) -> Estimate:
+    def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:
         """Return the noisy count with its interval."""
         width = self.mechanism.error(self.confidence)
         value: Number = released if self._unit == 1 else released / self._unit
         high = max(released + width, 0)
-        if rows is not None:
-            high = min(high, rows * self._unit)
+        if public_rows is not None:
+            high = min(high, public_rows * self._unit)
         low = min(max(released - width, 0), high)
         return self._estimated(value, low / self._unit, high / self._unit, "exact quantile of the noise")
 
@@ -152,7 +152,7 @@ class Sum(BoundedStatistic):
         totals = self.totals(value)
         return totals.first + self.scale.start * totals.present
 
-    def estimate(self, released: Any, *, rows: int | None) -> Estimate:  # noqa: ARG002
+    def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:  # noqa: ARG002
         """Return the noisy sum with its interval."""
         width = self.mechanism.error(self.confidence)
         return self._estimated(

@@ -319,7 +319,7 @@ class BoundedTable:
 
     @property
     def stored(self) -> dict[str, str]:
-        """The columns with the names of their types; which texts are kept as numbers is nobody's business."""
+        """The columns with the names of their types; which texts are kept as numbers is not shown."""
         return {name: NAMES[kind] for name, kind in self.columns.items()}
 
     def dictionary(self, column: str) -> tuple[str, str]:

@@ -313,7 +313,7 @@ def _distinct(names: Iterable[str]) -> dict[str, str]:
 
 
 def _free(taken: Mapping[str, str], name: str = "unit") -> str:
-    """Return the name, with underscores until nobody has it."""
+    """Return the name, with underscores until it is unique."""
     lowered = {other.lower() for other in taken.values()}
     while name.lower() in lowered:
         name += "_"

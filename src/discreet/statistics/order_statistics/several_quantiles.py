@@ -96,13 +96,13 @@ class Quantiles(RankedStatistic):
         positions, weights = self.positions(value)
         return positions if weights is None else (positions, weights)
 
-    def estimate(self, released: Any, *, rows: int | None) -> EstimateTable:
+    def estimate(self, released: Any, *, public_rows: int | None) -> EstimateTable:
         """Return the chosen values, each with an interval; the intervals hold for all levels at once.
 
         Where the number of rows is public, released values whose ranks are certainly lower or higher bound each other;
         elsewhere the bounds do.
         """
-        known = rows if rows and self.size_is_public else None
+        known = public_rows if public_rows and self.size_is_public else None
         errors = None if known is None else self.rank_errors(known)
         ends = [self.bounds_at(*self._tightest(level, released, known, errors)) for level in self.levels]
         return EstimateTable(

@@ -132,10 +132,10 @@ class Variance(BoundedStatistic):
         others = max(rows - 1, 1)
         return (2 * pairs + others) // (2 * others)  # nearest, halves upward: a shift by an integer stays one
 
-    def estimate(self, released: Any, *, rows: int | None) -> Estimate:
+    def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:
         """Return the noisy variance with its interval, both within what a variance can be."""
         known = self.form is VarianceForm.KNOWN_SIZE
-        value, (low, high) = self._of_pairs(released, rows or 1) if known else self._of_sums(released)
+        value, (low, high) = self._of_pairs(released, public_rows or 1) if known else self._of_sums(released)
         method = "exact quantile of the noise" if known else "quantile of the noise in a ratio of three sums"
         return self._estimated(
             float(value * self._range**2),
@@ -246,9 +246,9 @@ class StandardDeviation(Variance):
         """Return the price; an error of the deviation is the root of one of the variance."""
         return price if price.error is None else dataclasses.replace(price, error=price.error**2)
 
-    def estimate(self, released: Any, *, rows: int | None) -> Estimate:
+    def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:
         """Return the root of the noisy variance, and of the ends of its interval."""
-        spread = super().estimate(released, rows=rows)
+        spread = super().estimate(released, public_rows=public_rows)
         return dataclasses.replace(
             spread,
             value=math.sqrt(spread.value),

@@ -135,7 +135,7 @@ def test_without_noise_the_arithmetic_gives_back_the_second_moments():
         fill = missing if missing is Missing.LEAVE_OUT else [0, 0, 5]
         for price in ({"epsilon": 1}, {"rho": 1}):
             statistic = Covariance(bounds=bounds, relation=relation, missing=fill, **price)
-            estimate = statistic.estimate(statistic.measure(rows), rows=statistic.public_rows(rows))
+            estimate = statistic.estimate(statistic.measure(rows), public_rows=statistic.public_rows(rows))
             assert np.allclose(estimate.value, about, rtol=0, atol=1e-8)
             assert estimate.count == pytest.approx(500)
             assert (estimate.low <= about).all()
@@ -162,7 +162,7 @@ def test_all_entries_lie_in_their_intervals_as_often_as_guaranteed(parameters, f
     measured, public = statistic.measure(rows), statistic.public_rows(rows)
     inside = widths = 0
     for _ in range(runs):
-        estimate = statistic.estimate(statistic.mechanism(measured), rows=public)
+        estimate = statistic.estimate(statistic.mechanism(measured), public_rows=public)
         inside += bool(((estimate.low <= truth) & (truth <= estimate.high)).all())
         widths = max(widths, float(estimate.half_width.max()))
     assert inside >= fewest(runs, 0.95)
@@ -195,7 +195,7 @@ def test_rows_at_the_edge_of_any_box_stay_in_their_interval():
         center = Fraction(statistic.region.center[0])
         for row in (low, high):
             rows = np.full((100, 1), row)
-            estimate = statistic.estimate(statistic.measure(rows), rows=100)
+            estimate = statistic.estimate(statistic.measure(rows), public_rows=100)
             truth = (Fraction(row) - center) ** 2
             assert Fraction(float(estimate.low[0, 0])) <= truth <= Fraction(float(estimate.high[0, 0]))
 
@@ -244,7 +244,7 @@ def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where
     assert answer.value.shape == (2, 2)
     statistic = Covariance(bounds=[(0, 1)] * 2, relation=ADD_REMOVE, epsilon=1)
     measured = statistic.measure(np.empty((0, 2)))
-    assert np.allclose(statistic.estimate(measured, rows=None).high, 0.25)  # at the most likely noise
+    assert np.allclose(statistic.estimate(measured, public_rows=None).high, 0.25)  # at the most likely noise
     with pytest.raises(dp.errors.InputError, match="at least one row"):
         covariance(np.empty((0, 2)), bounds=[(0, 1)] * 2, relation=CHANGE_ONE, epsilon=1, missing=0)
 

@@ -116,13 +116,13 @@ class Covariance(Statistic):
         first, second = np.triu_indices(self.region.dimension)
         return np.equal(first, second)
 
-    def estimate(self, released: Any, *, rows: int | None) -> MatrixEstimate:
+    def estimate(self, released: Any, *, public_rows: int | None) -> MatrixEstimate:
         """Return the noisy second moments with their intervals."""
         unit = float(self.region.steps) ** 2
         counts = self._counts.astype(np.float64)
         sums = np.array([int(value) for value in released[: counts.size]], dtype=np.float64) / (counts * unit)
-        size, lost, confidence = float(rows or 0), 0.0, self.confidence
-        if rows is None:
+        size, lost, confidence = float(public_rows or 0), 0.0, self.confidence
+        if public_rows is None:
             left = int(released[-1]) / self._weights.left / unit
             size = (float(sums[self._on_diagonal].sum()) + left) / self.region.reach
             lost = self._size_reach(self.mechanism.noise, 0.1 * (1.0 - self.confidence))
@@ -134,7 +134,7 @@ class Covariance(Statistic):
             self._square(low, -1),
             self._square(high, 1),
             size,
-            *self._terms(f"joint quantile of the noise{'' if rows else ' over an enclosed number of rows'}"),
+            *self._terms(f"joint quantile of the noise{'' if public_rows else ' over an enclosed number of rows'}"),
         )
 
     def wire(self, value: Any) -> Any:

@@ -12,8 +12,8 @@ import discreet as dp
 from discreet import statistics
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.statistics.order_statistics.joint import JointQuantiles
-from discreet.statistics.order_statistics.quantile import Quantile, quantile
-from discreet.statistics.order_statistics.quantiles import Quantiles, quantiles
+from discreet.statistics.order_statistics.one_quantile import Quantile, quantile
+from discreet.statistics.order_statistics.several_quantiles import Quantiles, quantiles
 from discreet.statistics.order_statistics.tree import QuantileTree
 from discreet.statistics.ranks.interval import RankInterval
 from tests.chances import fewest

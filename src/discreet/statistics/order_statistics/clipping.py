@@ -173,7 +173,7 @@ class ClippingBounds(Statistic):
         np.add.at(sums, places, weights)
         return [Fraction(int(count), WEIGHT_UNIT) for count in np.cumsum(sums)]
 
-    def estimate(self, released: Any, *, rows: int | None) -> Bounds:  # noqa: ARG002
+    def estimate(self, released: Any, *, public_rows: int | None) -> Bounds:  # noqa: ARG002
         """Return the bounds; where no threshold was reported, the largest there is."""
         reports = (released,) if self.symmetric else released
         top = self.thresholds.size - 1

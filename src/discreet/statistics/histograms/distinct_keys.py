@@ -49,10 +49,10 @@ class CountDistinct(Statistic):
             return len(distinct_table(values)[0])
         return len(bounded_keys(values, unit, keys=self.groups or 1)[0])
 
-    def estimate(self, released: Any, *, rows: int | None) -> Estimate:
+    def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:
         """Return the noisy number with its interval."""
         width = self.mechanism.error(self.confidence)
-        most = max(released + width, 0) if rows is None else min(max(released + width, 0), rows)
+        most = max(released + width, 0) if public_rows is None else min(max(released + width, 0), public_rows)
         return self._estimated(released, min(max(released - width, 0), most), most, "exact quantile of the noise")
 
     def _one_row_apart(self, *, added: bool) -> Tables:

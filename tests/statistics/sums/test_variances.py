@@ -18,7 +18,7 @@ import discreet as dp
 from discreet.audit import Outcome, audit
 from discreet.statistics import Missing, Rows, StandardDeviation, Variance, standard_deviation, variance
 from discreet.statistics.sums.three_sums import FOR_GAUSSIAN, FOR_LAPLACE
-from discreet.statistics.sums.variance import VarianceForm
+from discreet.statistics.sums.variances import VarianceForm
 from discreet.testing import Check, Subject, conformance_checks
 from tests.chances import fewest
 from tests.conftest import Rounds
@@ -119,7 +119,7 @@ def test_an_exact_audit_over_all_small_tables_keeps_the_guarantee(relation, miss
 def covered(statistic, table, truth, runs):
     """In how many releases of one table the interval contains the truth."""
     measured, rows = statistic.measure(table), statistic.public_rows(table)
-    estimates = (statistic.estimate(statistic.mechanism(measured), rows=rows) for _ in range(runs))
+    estimates = (statistic.estimate(statistic.mechanism(measured), public_rows=rows) for _ in range(runs))
     return sum(estimate.low <= truth <= estimate.high for estimate in estimates)
 
 
@@ -152,7 +152,7 @@ def test_intervals_contain_the_variance_of_the_table_as_often_as_guaranteed(colu
 def test_intervals_are_hardly_wider_than_the_noise_demands():
     values, bounds = COLUMNS["skewed"]
     statistic = Variance(bounds=bounds, relation=ADD_REMOVE, epsilon=1)
-    estimates = [statistic.estimate(statistic.release(values), rows=None) for _ in range(1000)]
+    estimates = [statistic.estimate(statistic.release(values), public_rows=None) for _ in range(1000)]
     errors = np.sort([abs(one.value - values.clip(*bounds).var()) for one in estimates])
     widths = [(one.high - one.low) / 2 for one in estimates]
     assert np.median(widths) < 1.5 * errors[950]
@@ -215,7 +215,7 @@ def test_without_noise_the_arithmetic_gives_back_the_variance(values, gaussian):
     assert list(measured) == [
         sum(a * 49 + b * 7 * int(x) + c * int(x) ** 2 for x in clipped) for a, b, c in basis.coefficients
     ]
-    estimate = statistic.estimate(measured, rows=None)
+    estimate = statistic.estimate(measured, public_rows=None)
     assert estimate.value == pytest.approx(float(np.var(clipped)), abs=1e-12)
     assert estimate.low <= np.var(clipped) <= estimate.high
 
@@ -225,7 +225,9 @@ def test_the_sample_variance_divides_by_one_less():
     for relation, missing in ((ADD_REMOVE, Missing.LEAVE_OUT), (CHANGE_ONE, 0)):
         statistic = Variance(bounds=(0, 1), grid=1, relation=relation, epsilon=1, missing=missing, sample=True)
         rows = statistic.public_rows(values) if missing == 0 else None
-        assert statistic.estimate(statistic.measure(values), rows=rows).value == pytest.approx(np.var(values, ddof=1))
+        assert statistic.estimate(statistic.measure(values), public_rows=rows).value == pytest.approx(
+            np.var(values, ddof=1)
+        )
 
 
 def test_error_asks_for_the_cheapest_price_that_keeps_it():
@@ -246,7 +248,7 @@ def test_the_error_asked_of_a_deviation_holds_even_where_there_is_none(parameter
     runs = rounds(sample=1000, full=10_000)
     statistic = StandardDeviation(bounds=(0, 1), error=0.1, rows_expected=2000, **parameters)
     measured = statistic.measure(np.full(2000, 0.25))
-    answers = (statistic.estimate(statistic.mechanism(measured), rows=2000).value for _ in range(runs))
+    answers = (statistic.estimate(statistic.mechanism(measured), public_rows=2000).value for _ in range(runs))
     assert sum(answer <= 0.1 for answer in answers) >= fewest(runs, 0.95)
 
 
@@ -304,7 +306,9 @@ def test_empty_tables_are_answered_where_the_number_is_private_and_refused_where
     answer = variance([], bounds=(0, 1), relation=ADD_REMOVE, epsilon=1)
     assert 0 <= answer.value <= 0.25
     statistic = Variance(bounds=(0, 1), relation=ADD_REMOVE, epsilon=1)
-    assert statistic.estimate(statistic.measure([]), rows=None).high == pytest.approx(0.25)  # at the most likely noise
+    assert statistic.estimate(statistic.measure([]), public_rows=None).high == pytest.approx(
+        0.25
+    )  # at the most likely noise
     with pytest.raises(dp.errors.InputError, match="must have a row"):
         variance([], bounds=(0, 1), relation=CHANGE_ONE, epsilon=1, missing=0)
     with pytest.raises(dp.errors.InputError, match="two where"):

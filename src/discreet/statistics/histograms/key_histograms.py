@@ -91,7 +91,7 @@ class Histogram(Statistic):
         np.add.at(counts, places[kept], weights[kept])
         return counts
 
-    def estimate(self, released: Any, *, rows: int | None) -> EstimateTable:  # noqa: ARG002
+    def estimate(self, released: Any, *, public_rows: int | None) -> EstimateTable:  # noqa: ARG002
         """Return the noisy counts with their intervals, which are cut at 0."""
         width = self.mechanism.error(self.confidence)
         together = self.mechanism.error(self.confidence, len(self.keys))
@@ -244,7 +244,7 @@ class DiscoveredHistogram(Statistic):
         """Run once, written as `law` does, for audits on made-up tables."""
         return self.mechanism.outcome(self.measure(value))
 
-    def estimate(self, released: KeyCounts, *, rows: int | None) -> EstimateTable:  # noqa: ARG002
+    def estimate(self, released: KeyCounts, *, public_rows: int | None) -> EstimateTable:  # noqa: ARG002
         """Return the noisy counts with their intervals; no key is named with a count below 1."""
         width = self.mechanism.error(self.confidence)
         # which keys were named depends on the noise: only noise that has an end bounds them all together

@@ -126,7 +126,7 @@ class Quantile(RankedStatistic):
         positions, weights = self.positions(value)
         return Ranked.of(positions, steps=self.scale.steps, weights=weights)
 
-    def estimate(self, released: Any, *, rows: int | None) -> Estimate:  # noqa: ARG002
+    def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:  # noqa: ARG002
         """Return the chosen value with its interval."""
         if isinstance(released, tuple):
             position, low, high = released

@@ -91,14 +91,14 @@ class Mean(BoundedStatistic):
             return np.array([2 * totals.first - everything, everything], dtype=object)
         return np.array([totals.first, everything - totals.first], dtype=object)
 
-    def estimate(self, released: Any, *, rows: int | None) -> Estimate:
+    def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:
         """Return the noisy mean with its interval, both within the bounds."""
         confidence, sampling = self.confidence, ""
         if self.target is Target.POPULATION:
             confidence, sampling = 1.0 - (1.0 - self.confidence) / 4.0, ", sampling by Chernoff's bound"
-        low, value, high = self._shares(released, rows, confidence)
+        low, value, high = self._shares(released, public_rows, confidence)
         if self.target is Target.POPULATION:
-            size = self._least_size(released, rows, confidence)
+            size = self._least_size(released, public_rows, confidence)
             low, high = mean_of_population(low, high, size, (1.0 - self.confidence) / 2.0)
         found = self.scale.value(0) + Fraction(value) * self.scale.steps * self.scale.grid
         ends = mean_ends(self.scale, low, high, rounded=self.scale.grid / 2)
