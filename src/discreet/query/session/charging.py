@@ -128,8 +128,8 @@ class Charging:
 
         Whoever asks the same at the same time waits here, and then finds the answer, or pays where none was stored.
         `work` keeps the guarantee that is charged. The text that it returns is stored; where that is None, the same
-        request is charged again. `charged` is called with the charge before rows are read. Whatever they raise becomes one
-        constant message.
+        request is charged again. `charged` is called with the charge before rows are read. Whatever they raise becomes
+        one constant message.
         """
         with self.ledger.turn_at(request, timeout=checked_timeout(timeout)):
             self.refuse_after_failure()  # this session may have ended while it waited

@@ -212,8 +212,8 @@ class Session:
     ) -> Iterator[Mapping[str, Any]]:
         """Hand rows to a mechanism that keeps a guarantee: charged first, recorded, never shown.
 
-        The one door by which other rooms reach rows. The caller must keep `guarantee`: what leaves the block must keep it
-        for one unit. The rows come as arrays by column, with the unit of each under "unit".
+        The one door by which other rooms reach rows. The caller must keep `guarantee`: what leaves the block must keep
+        it for one unit. The rows come as arrays by column, with the unit of each under "unit".
         """
         yield grant(self._charging, table, columns, guarantee, purpose)
 
