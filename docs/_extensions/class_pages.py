@@ -110,7 +110,7 @@ def _inherited(kind: type) -> str:
     """Return the option that shows what a class has from discreet's own bases: it is called on the class at hand."""
     foreign = {base.__name__ for base in kind.__mro__[1:] if not base.__module__.startswith("discreet")}
     own = len(kind.__mro__) - 1 > len(foreign) and not issubclass(kind, BaseException)
-    called = "   :special-members: __call__\n" if callable(getattr(kind, "__call__", None)) and own else ""
+    called = "   :special-members: __call__\n" if any("__call__" in vars(base) for base in kind.__mro__) else ""
     return f"   :inherited-members: {', '.join(sorted(foreign))}\n{called}" if own else ""
 
 
