@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import importlib
 import inspect
 import math
+import pickle
 import secrets
 from fractions import Fraction
 from typing import Any
@@ -290,3 +292,13 @@ def test_the_room_is_a_module_and_is_called_as_its_function_is() -> None:
     assert dp.audit.one_run(canaries=100, guesses=100, right=50).low == 0
     with pytest.raises(TypeError, match="mechanism"):
         dp.audit()  # type: ignore[call-arg]
+
+
+def test_the_function_of_the_room_can_be_handed_to_other_processes() -> None:
+    assert pickle.loads(pickle.dumps(dp.audit)) is dp.audit  # noqa: S301  our own bytes
+    assert copy.deepcopy(dp.audit) is dp.audit
+
+
+def test_a_progress_that_cannot_be_called_is_refused_before_any_run() -> None:
+    with pytest.raises(ParameterError, match="progress must be a function"):
+        dp.audit(dp.Laplace(epsilon=1, sensitivity=1), progress=5)

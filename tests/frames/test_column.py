@@ -127,3 +127,21 @@ def test_what_is_no_column_is_refused_in_words_that_show_nothing(column: Any) ->
     assert ENTRY not in str(caught.value)
     assert caught.value.__context__ is None
     assert caught.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "Int64",
+        "Float64",
+        "boolean",
+        "int64[pyarrow]",
+        "bool[pyarrow]",
+        "date32[pyarrow]",
+        "timestamp[us][pyarrow]",
+        "string",
+    ],
+)
+def test_categories_that_nobody_has_a_value_of_are_read_like_those_that_somebody_has(kind):
+    nobody = pd.Series([None, None, None], dtype=kind).astype("category")
+    assert FrameColumn.read(nobody).listed() == [None, None, None]

@@ -173,3 +173,15 @@ def test_fractions_and_enumerations_keep_their_value():
     assert distinct_counts([Fraction(1, 3), Fraction(2, 6)])[1].tolist() == [2]
     assert key_form(Color.RED) == 1
     assert type(key_form(Color.RED)) is int
+
+
+@pytest.mark.parametrize(
+    "far", [timedelta.max, pd.Timedelta(np.timedelta64(2**62, "s")), pd.Timestamp(np.datetime64("300000-01-01", "s"))]
+)
+def test_a_time_beyond_sixty_four_bits_is_a_missing_key_whatever_its_class(far):
+    assert key_form(far) is None
+
+
+def test_times_of_pandas_are_keys_in_utc():
+    assert key_form(pd.Timestamp("2020-01-01 01:00", tz="Europe/Berlin")) == np.datetime64("2020-01-01T00:00", "us")
+    assert key_form(pd.Timedelta(seconds=1)) == key_form(timedelta(seconds=1)) == np.timedelta64(10**6, "us")

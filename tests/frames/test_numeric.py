@@ -118,3 +118,21 @@ def test_a_missing_truth_value_is_false(column):
 def test_a_condition_is_made_of_truth_values(column):
     with pytest.raises(dp.errors.InputError):
         truths(column)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda cells: pl.Series(cells, dtype=pl.String),
+        lambda cells: pa.array(cells, pa.string()),
+        lambda cells: pd.Series(cells, dtype="string"),
+        lambda cells: pd.Series(cells, dtype="string").astype("category"),
+    ],
+    ids=["polars", "arrow", "pandas", "category"],
+)
+def test_a_column_of_texts_is_refused_by_its_type_whatever_it_holds(make):
+    for cells in ([None, None], [None, "12"]):
+        with pytest.raises(dp.errors.InputError, match="type of texts"):
+            numbers(make(cells))
+        with pytest.raises(dp.errors.InputError, match="truth values"):
+            truths(make(cells))

@@ -50,3 +50,8 @@ def test_a_time_is_the_same_microsecond_however_it_is_written(when: datetime) ->
         assert microsecond(cell) == wanted
     assert python_times(np.array([when], dtype="M8[us]")) == [when]
     assert python_times(np.array([when], dtype="M8[us]"), zone=True) == [when.replace(tzinfo=UTC)]
+
+
+def test_units_of_an_odd_number_of_nanoseconds_do_not_wrap_around():
+    found = in_microseconds(np.array([2**62, 2**63 - 1, -1], dtype="M8[7ns]")).view(np.int64).tolist()
+    assert found == [7 * 2**62 // 1000, 7 * (2**63 - 1) // 1000, -1]

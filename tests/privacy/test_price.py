@@ -6,6 +6,7 @@ import itertools
 import warnings
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -111,3 +112,10 @@ def test_the_largest_rho_at_the_ends():
     assert largest_rho(Fraction(1), Fraction(1)) > 10**300  # delta = 1 allows everything
     with pytest.raises(ParameterError, match="large enough"):
         largest_rho(Fraction(1, 10**200), Fraction(1, 10**290))
+
+
+@pytest.mark.parametrize("whole", [np.int8(100), np.int64(3), np.uint64(2)])
+def test_an_integer_of_numpy_is_a_python_number_inside(whole):
+    read = Price.read(epsilon=whole, accepts=("epsilon",)).epsilon
+    assert read == int(whole)
+    assert read * 2**70 == int(whole) * 2**70

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -119,6 +119,17 @@ class StockThatTravels(Sound):
         return self._checked(value) + self.stock.pop()
 
 
+class StockOfTheProcess(Sound):
+    """Sixteen draws made ahead for all mechanisms of the process, which a fork takes along; right noise after that."""
+
+    stock: ClassVar[list[int]] = []
+
+    def __call__(self, value: Any) -> int:
+        if not self.stock:
+            self.stock.extend(self.noise.draw(16).tolist())
+        return self._checked(value) + self.stock.pop()
+
+
 class StockOfEachThread(Sound):
     """Every thread starts the same sequence."""
 
@@ -213,6 +224,7 @@ def test_a_sound_mechanism_passes_every_check(check: Any) -> None:
         (SharedSeed, "a forked child repeats nothing"),
         (StockThatTravels, "copies and pickles carry no noise"),
         (StockThatTravels, "a forked child repeats nothing"),
+        (StockOfTheProcess, "a forked child repeats nothing"),
         (StockOfEachThread, "threads never share a draw"),
         (EveryDrawTwice, "releases are independent"),
         (WorksByTheValue, "the work does not depend on the values"),

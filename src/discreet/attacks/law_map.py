@@ -19,7 +19,7 @@ from discreet.attacks.tracing import membership
 from discreet.data import Panel, genomes
 from discreet.data.invented_genomes import FREQUENCY_RANGE
 from discreet.data.table import MOST_SEED, generator
-from discreet.display import Progress, Table, definition_list, silent
+from discreet.display import Progress, Table, definition_list, listener
 from discreet.display.plots import INK, SOFT, Plot, axes
 from discreet.display.result import told_by_name
 from discreet.errors import ParameterError
@@ -185,11 +185,12 @@ def fundamental_law(
     generator(people, seed)  # a bad seed is refused before any work
     safe = np.array([_safe(int(count), epsilon, delta) for count in counts])
     recovered, traced = np.empty((len(counts), len(levels))), np.empty((len(counts), len(levels)))
+    tell = listener(progress)
     for row, count in enumerate(counts):
         for column, level in enumerate(levels):
             recovered[row, column] = _recovered(people, int(count), float(level), seed)
         traced[row] = _traced(people, int(count), levels, seed)
-        (progress or silent)(row + 1, len(counts))
+        tell(row + 1, len(counts))
     seconds = time.perf_counter() - started
     return LawMap(people, counts, levels, recovered, traced, safe, float(epsilon), float(delta), seconds)
 

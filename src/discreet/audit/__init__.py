@@ -6,6 +6,7 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import replace
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from discreet.audit.request import (
     chosen_level,
 )
 from discreet.audit.verdict import Level, Outcome, Until, Verdict, Witness
-from discreet.display import Progress
+from discreet.display import Progress, listener
 from discreet.errors import MissingParameter, ParameterError
 from discreet.mechanisms import Mechanism
 from discreet.privacy import Guarantee, combine
@@ -94,6 +95,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     """
     examined = chosen_level(level)
     check_kind(mechanism)
+    tell = listener(progress)
     guarantee = _stated_guarantee(mechanism, guarantee)
     check_level(mechanism, examined)
     if neighbors is None and not hasattr(mechanism, "neighbors"):
@@ -116,7 +118,7 @@ def audit(  # noqa: PLR0913  each is a public choice, and by keyword only
     check_until(until)
     runs = checked_draws(draws, DRAWS)
     found = audit_statistical(
-        watched, guarantee, pairs, draws=runs, confidence=confidence, suite=suite, until=until, progress=progress
+        watched, guarantee, pairs, draws=runs, confidence=confidence, suite=suite, until=until, progress=tell
     )
     return _told(found, watched)
 
@@ -154,6 +156,9 @@ class AuditRoom(ModuleType):
     if TYPE_CHECKING:
         one_run = staticmethod(one_run)
         goodness_of_fit = staticmethod(goodness_of_fit)
+
+    def __reduce__(self) -> tuple[Callable[[str], ModuleType], tuple[str]]:
+        return import_module, (self.__name__,)  # so that a pool of processes can be handed the function
 
     @property
     def __signature__(self) -> inspect.Signature:

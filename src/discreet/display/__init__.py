@@ -5,7 +5,7 @@ from __future__ import annotations
 from discreet._optional import listing
 from discreet.display.formatting import Rounding, format_number
 from discreet.display.html import definition_list, escape, figure, page, paragraph, section
-from discreet.display.progress import Progress, silent
+from discreet.display.progress import Progress, listener, silent
 from discreet.display.safe_text import csv_cell, printable_json, visible
 from discreet.display.table import Table
 
@@ -18,6 +18,7 @@ __all__ = [
     "escape",
     "figure",
     "format_number",
+    "listener",
     "page",
     "paragraph",
     "printable_json",

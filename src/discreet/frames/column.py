@@ -179,10 +179,10 @@ def _taken(values: FrameColumn, codes: NDArray[Any]) -> FrameColumn:
     if values.array is None:
         listed = np.fromiter([*values.listed(), None], dtype=object)
         return FrameColumn(values.kind, objects=lambda: list(listed[codes]), coded=coded)
-    array = (
-        values.array if values.array.size else np.zeros(1, dtype=values.array.dtype)
-    )  # without values all are missing
-    missing = codes < 0 if values.missing is None else (codes < 0) | values.missing[codes]
+    array, missing = values.array, values.missing
+    if not array.size:  # without values all are missing
+        array, missing = np.zeros(1, dtype=array.dtype), None
+    missing = codes < 0 if missing is None else (codes < 0) | missing[codes]
     return replace(values, array=array[codes], missing=missing, coded=coded)
 
 

@@ -33,7 +33,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError
 from discreet.frames.column import FrameColumn
 from discreet.frames.numeric import LARGE, held_by_numpy, safe_floats, safe_form
-from discreet.frames.times import in_microseconds
+from discreet.frames.times import attoseconds, in_microseconds
 
 Keys = list[Any]
 _COLUMN = "a column of keys"
@@ -183,11 +183,14 @@ def _decimal_form(key: Decimal) -> Decimal | None:
 
 def _time_form(key: Any) -> Any:
     """Return a point in time or a span in microseconds; None for a missing one, or one beyond 64 bits of them."""
+    for convert in ("to_datetime64", "to_timedelta64"):  # pandas, whose times may lie farther away than Python's
+        key = getattr(key, convert)() if hasattr(key, convert) else key
     if isinstance(key, np.datetime64 | np.timedelta64):
         made = in_microseconds(np.array([key]))[0]
         return None if np.isnat(made) else made
     if isinstance(key, timedelta):
-        return np.timedelta64(key, "us")
+        count = attoseconds(key) // 10**12
+        return np.timedelta64(count, "us") if abs(count) < 2**63 else None
     if isinstance(key, datetime) and key.tzinfo is not None:
         shift = key.utcoffset() or timedelta(0)
         return np.datetime64(key.replace(tzinfo=None), "us") - np.timedelta64(shift, "us")

@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.frames.column import FrameColumn, frame_library
+from discreet.frames.column import ColumnKind, FrameColumn, frame_library
 
 LARGE = 2**53
 _WANTED = "a column of numbers"
@@ -50,6 +50,8 @@ def numbers(column: object, *, odd_is_missing: bool = False) -> NDArray[Any]:
     read = FrameColumn.read(column, _WANTED)
     array = read.array
     if array is None:
+        if read.kind in (ColumnKind.TEXT, ColumnKind.OTHER) and not odd_is_missing:  # by its type, whatever it holds
+            raise InputError(f"{_WANTED} must not be of a type of texts, bytes, spans, lists or records")
         return _of_objects(read.listed(), odd_is_missing=odd_is_missing)
     if array.dtype.kind not in "biuf":
         if odd_is_missing:
@@ -67,11 +69,11 @@ def numbers(column: object, *, odd_is_missing: bool = False) -> NDArray[Any]:
 def truths(column: object) -> NDArray[np.bool_]:
     """Return a column of truth values; a missing one is False, as in SQL's WHERE."""
     read = FrameColumn.read(column, "a condition")
-    if read.array is None:
+    if read.array is None and read.kind is ColumnKind.OBJECT:
         flags = [_truth(entry) for entry in read.listed()]
         if None not in flags:
             return np.array(flags, dtype=np.bool_)
-    elif read.array.dtype.kind == "b" or not read.array.size:
+    elif read.array is not None and (read.array.dtype.kind == "b" or not read.array.size):
         held = read.array.astype(np.bool_, copy=False)
         return held if read.missing is None else held & ~read.missing
     raise InputError("a condition must be a column of truth values, such as ages >= 65")

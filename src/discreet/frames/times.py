@@ -39,14 +39,16 @@ def in_microseconds(times: NDArray[Any]) -> NDArray[Any]:
     kind = f"{times.dtype.kind}8[us]"
     missing = np.isnat(times)
     made: NDArray[Any]
-    if unit in _FINER and ATTOSECONDS["us"] // ATTOSECONDS[unit] % each == 0:
+    if unit in _FINER:
         counts = times.astype(f"{times.dtype.kind}8[{each}{unit}]").view(np.int64)
-        # numpy's own division wraps around at the far end of a type
-        made = (counts // (ATTOSECONDS["us"] // ATTOSECONDS[unit] // each)).view(kind)
+        finer = ATTOSECONDS["us"] // ATTOSECONDS[unit]
+        # numpy's own division wraps around at the far end of a type, and so do products by an odd number of units
+        whole = counts // (finer // each) if finer % each == 0 else counts.astype(object) * each // finer
+        made = whole.astype(np.int64).view(kind)
     else:
         made = times.astype(kind)
         # a time that wrapped around lies nearer to 1970 than any that does not fit, so it does not lead back
-        missing = missing | ((made.astype(times.dtype) != times) & (unit not in _FINER))
+        missing = missing | (made.astype(times.dtype) != times)
     made[missing] = np.array("NaT", dtype=kind)
     return made
 

@@ -87,7 +87,14 @@ def _columns(name: str, frame: Any) -> dict[str, FrameColumn]:
         raise InputError(
             f"the frame {name!r} must be a pandas or Polars DataFrame or an Arrow table; collect a lazy frame first"
         )
-    return {str(label): FrameColumn.read(held.at(place)) for place, label in enumerate(held.names)}
+    names = [str(label) for label in held.names]
+    # the engine gives an empty name another one and ends a name at a NUL: a unit would then be another column
+    if any(not label or "\0" in label for label in names):
+        raise InputError(
+            f"the columns of the frame {name!r} must have names that are not empty and hold no NUL character; got one "
+            "that is or does, write frame.rename(...) first"
+        )
+    return {label: FrameColumn.read(held.at(place)) for place, label in enumerate(names)}
 
 
 def _ids(given: FrameColumn, *, declared: bool) -> Any:

@@ -17,7 +17,7 @@ import numpy as np
 
 from discreet import mechanisms, statistics
 from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
-from discreet.display import Progress, Table, silent
+from discreet.display import Progress, Table, listener
 from discreet.display.result import told_in_a_table
 from discreet.local import (
     DirectResponse,
@@ -272,7 +272,7 @@ def audit_own(*, draws: int = 5000, subjects: Iterable[Own] = OWN, progress: Pro
     ()
     """
     started = time.perf_counter()
-    listed, tell = tuple(subjects), progress or silent
+    listed, tell = tuple(subjects), listener(progress)
     verdicts = []
     for done, own in enumerate(listed):
         tell(done, len(listed))

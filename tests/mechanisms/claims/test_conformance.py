@@ -105,4 +105,5 @@ SUBJECTS = {
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_mechanism_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
     draws = rounds(sample=min(subject.draws, 2000), full=20 * subject.draws)
-    check(replace(subject, draws=draws, wire=rounds(sample=runs_for_forms(subject), full=subject.wire)))
+    wire, forks = rounds(sample=runs_for_forms(subject), full=subject.wire), rounds(sample=1, full=subject.forks)
+    check(replace(subject, draws=draws, wire=wire, forks=forks))

@@ -18,6 +18,7 @@ from discreet.errors import (
     BudgetExceeded,
     ConflictingParameters,
     DiscreetError,
+    InputError,
     MissingParameter,
     NotCopyable,
     ParameterError,
@@ -477,3 +478,12 @@ def test_caps_of_analysts_bind_within_the_budget():
     assert session.explain("SELECT COUNT(*) AS n FROM t", epsilon=1).fits == 0
     with pytest.raises(ConflictingParameters):
         session.sql("SELECT COUNT(*) AS n FROM t", epsilon=1, share=0.5)
+
+
+@pytest.mark.parametrize(("names", "unit"), [(["", "v0"], "v0"), (["id\0z", "id"], "id")])
+def test_names_that_the_engine_would_change_are_refused(names, unit):
+    """An empty name would become v0, and a name ends at a NUL: the unit would be another column."""
+    one_person = pd.DataFrame({names[0]: [f"row {row}" for row in range(9)], names[1]: ["ana"] * 9}).astype("string")
+    for frame in (one_person, pa.table({name: one_person[name].tolist() for name in names})):
+        with pytest.raises(InputError, match="must have names"):
+            Session.from_frames(visits=frame, unit=unit, rows=1, budget=PureDP(1))

@@ -47,4 +47,5 @@ SUBJECTS = {
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_statistic_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
     draws = rounds(sample=1000, full=10 * subject.draws)
-    check(replace(subject, draws=draws, wire=rounds(sample=runs_for_forms(subject), full=subject.wire)))
+    wire, forks = rounds(sample=runs_for_forms(subject), full=subject.wire), rounds(sample=1, full=subject.forks)
+    check(replace(subject, draws=draws, wire=wire, forks=forks))

@@ -46,7 +46,8 @@ SUBJECTS = {
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_statistic_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
     draws = rounds(sample=2000, full=subject.draws)
-    check(replace(subject, draws=draws, wire=rounds(sample=runs_for_forms(subject), full=subject.wire)))
+    wire, forks = rounds(sample=runs_for_forms(subject), full=subject.wire), rounds(sample=1, full=subject.forks)
+    check(replace(subject, draws=draws, wire=wire, forks=forks))
 
 
 @pytest.mark.theorem("Histogram.privacy")

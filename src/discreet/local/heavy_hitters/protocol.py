@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from discreet.display import Progress, Table, format_number, silent
+from discreet.display import Progress, Table, format_number, listener
 from discreet.display.plots import Plot
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws.number import Number
@@ -204,7 +204,7 @@ class HeavyHitters(KeyOracle):
         k: int = 16,
         certainty: float = 0.5,
         alphabet: str | bytes | None = None,
-        progress: Progress = silent,
+        progress: Progress | None = None,
     ) -> Hitters:
         """Return the most frequent keys, at most k, whose probability of being real is `certainty` or more.
 
@@ -225,7 +225,7 @@ class HeavyHitters(KeyOracle):
             raise ParameterError(f"k must be from 1 to {_LARGEST_LIST}, certainty from 0 to 1", parameter="k")
         address = address_of(self.kind, self.seed, alphabet)
         *levels, held_out = self.sketches(aggregator.counts)
-        found = search(address, self.levels, tuple(levels), progress)
+        found = search(address, self.levels, tuple(levels), listener(progress))
         listed = np.flatnonzero(found.probabilities >= sure)[:most]
         estimates = tuple(_confirmed(held_out, found, int(place)) for place in listed)
         keys = self.kind.decode(address.keys(found.addresses[listed]))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from discreet.data.invention import coins
-from discreet.display import Progress, Table, silent
+from discreet.display import Progress, Table, listener
 from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
@@ -104,7 +104,7 @@ def simulate(
     epsilons: Sequence[Number],
     seed: int,
     exponent: float = 1.1,
-    progress: Progress = silent,
+    progress: Progress | None = None,
 ) -> Simulation:
     """Let invented fleets report through the protocols that `design` chooses, and compare the error with its law.
 
@@ -124,12 +124,12 @@ def simulate(
     skew = float(nonnegative(exponent, name="exponent"))
     weights = (np.arange(size) + 1.0) ** -skew
     cumulative = np.cumsum(weights / weights.sum())
-    errors = []
+    errors, tell = [], listener(progress)
     for place, (count, epsilon) in enumerate((n, e) for n in fleets for e in epsilons):
         held = np.minimum(np.searchsorted(cumulative, coins(seed, count).random(count), side="right"), size - 1)
         spec = design(people=count, categories=size, epsilon=epsilon).spec
         errors.append(_error(spec, held, size))
-        progress(place + 1, len(fleets) * len(epsilons))
+        tell(place + 1, len(fleets) * len(epsilons))
     return Simulation(size, skew, tuple(errors))
 
 

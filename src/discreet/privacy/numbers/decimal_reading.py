@@ -48,7 +48,7 @@ def decimals(value: Number) -> Fraction:
     (Fraction(1, 10), Fraction(5, 2), Fraction(1, 3))
     """
     shown = printed(value)
-    return _read(repr(float(shown)))[0] if isinstance(shown, float) else Fraction(value)
+    return _read(repr(float(shown)))[0] if isinstance(shown, float) else _rational(value)
 
 
 def written(value: Number) -> Fraction:
@@ -62,7 +62,12 @@ def written(value: Number) -> Fraction:
     if type(value) is Fraction:
         return value
     shown = printed(value)
-    return _read(repr(float(shown)))[1] if isinstance(shown, float) else Fraction(value)
+    return _read(repr(float(shown)))[1] if isinstance(shown, float) else _rational(value)
+
+
+def _rational(value: Number) -> Fraction:
+    """Return a number that is no float exactly; an integer of numpy would stay one inside, and wrap around."""
+    return Fraction(int(value)) if isinstance(value, np.integer) else Fraction(value)
 
 
 @lru_cache(maxsize=4096)

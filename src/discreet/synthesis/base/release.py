@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.display import Progress, silent
+from discreet.display import Progress, listener
 from discreet.errors import InputError, ParameterError
 from discreet.privacy import Guarantee
 from discreet.synthesis.base.allowance import Allowance
@@ -96,7 +96,7 @@ class Synthesizer(ABC):
         """Release the workload of a table; `progress` is told public step numbers only."""
         require_records(records, "the table")
         require_own(self.workload, records)
-        return self._release(records, progress or silent)
+        return self._release(records, listener(progress))
 
 
 def require_records(table: object, name: str) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from discreet.display import Progress, definition_list
+from discreet.display import Progress, definition_list, listener
 from discreet.errors import ConflictingParameters, DiscreetError, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Charge
@@ -121,11 +121,12 @@ class Prepared:
         """Charge and release, or hand out what was released before for the same digest; see `released`."""
         from discreet.query.session import grant_once
 
+        tell = told(progress)  # before anything is charged
         made, text, record = grant_once(
             self.session, self.table.name, self.columns, self.guarantee,
             digest=self.digest, description=self.description,
             releases=(f"{self.made.name}: {len(self.made.workload):,} counting queries",),
-            work=self.work(run or (lambda records, _: self.made(records, progress=told(progress)))), charged=charged,
+            work=self.work(run or (lambda records, _: self.made(records, progress=tell))), charged=charged,
         )  # fmt: skip
         found = from_text(text, self.made) if made is None and text is not None else made
         return noted(found, record)
@@ -268,11 +269,11 @@ def _or_declare(table: TablePolicy, rows: int) -> str:
 
 def told(progress: Progress | None) -> Progress:
     """Return a progress whose own mistakes, such as a closed terminal, cost nobody a release that is paid for."""
+    call = listener(progress)
 
     def tell(done: int, total: int | None) -> None:
-        if progress is not None:
-            with contextlib.suppress(Exception):
-                progress(done, total)
+        with contextlib.suppress(Exception):
+            call(done, total)
 
     return tell
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from discreet.audit import Level, Outcome, Verdict, audit
-from discreet.display import Progress, Table, silent
+from discreet.display import Progress, Table, listener
 from discreet.display.result import told_in_a_table
 from discreet.privacy import ApproxDP, PureDP
 from discreet.testing.museum import MUSEUM
@@ -178,7 +178,7 @@ def tour(
     ()
     """
     started = time.perf_counter()
-    listed, tell = tuple(exhibits), progress or silent
+    listed, tell = tuple(exhibits), listener(progress)
     stops = []
     for done, exhibit in enumerate(listed):
         tell(done, len(listed))
