@@ -14,12 +14,12 @@ from tests.needs import UnknownNeed, reason_to_skip, required, skipped_line
 
 # No example is timed: on a loaded machine anything may be slow.
 settings.register_profile(
-    "quick", max_examples=60, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
+    "quick", max_examples=40, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
 )
 # The same examples every time: a change is judged by what it does, not by what the search met today.
 settings.register_profile(
     "steady",
-    max_examples=60,
+    max_examples=40,
     deadline=None,
     derandomize=True,
     print_blob=True,

@@ -48,4 +48,4 @@ SUBJECTS = {
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 @pytest.mark.parametrize("subject", SUBJECTS.values(), ids=SUBJECTS.keys())
 def test_statistic_of_ranks_conforms(subject: Subject, check: Check, rounds: Rounds) -> None:
-    check(replace(subject, draws=rounds(sample=500, full=20_000)))
+    check(replace(subject, draws=rounds(sample=500, full=20_000), forks=rounds(sample=1, full=subject.forks)))

@@ -22,7 +22,7 @@ SUBJECT = Subject(lambda: RankFlip(level=0.5, epsilon=1, relation=ADD_REMOVE, st
 
 @pytest.mark.parametrize("check", conformance_checks(), ids=str)
 def test_mechanism_conforms(check: Check, rounds: Rounds) -> None:
-    check(replace(SUBJECT, draws=rounds(sample=600, full=SUBJECT.draws)))
+    check(replace(SUBJECT, draws=rounds(sample=600, full=SUBJECT.draws), forks=rounds(sample=1, full=SUBJECT.forks)))
 
 
 @pytest.mark.theorem("RankFlip.privacy")
