@@ -33,8 +33,7 @@ from discreet.privacy.guarantees import (
     worst_pair,
 )
 from discreet.privacy.loss.delta_curve import DeltaCurve
-from discreet.privacy.loss.directions import DRAWN, Directions, largest_of, spanning
-from discreet.privacy.loss.release import Release, Sampler
+from discreet.privacy.loss.release import DRAWN, Directions, Release, Sampler, largest_of, spanning
 from discreet.privacy.numbers import as_written, nonnegative, positive, probability, renyi_order, whole
 from discreet.privacy.pairs import Side, TradeOff, normal_pair_is_worse
 from discreet.privacy.relation import Relation, combine, require_known
