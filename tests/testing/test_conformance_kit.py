@@ -235,6 +235,12 @@ def test_a_broken_mechanism_fails_the_check_that_is_about_it(broken: Any, duty: 
         CHECKS[duty](Subject(broken, [0, 7, 13]))
 
 
+@pytest.mark.parametrize("forks", [0, 1, 8, 99])
+def test_no_number_of_forks_lets_a_shared_seed_pass(forks: int) -> None:
+    with pytest.raises(ConformanceFailure):
+        CHECKS["a forked child repeats nothing"](Subject(SharedSeed, [0, 7, 13], forks=forks))
+
+
 class TellsByItsTypeAtOne(TellsByItsType):
     @property
     def guarantee(self) -> PureDP:

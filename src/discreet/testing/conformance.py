@@ -359,8 +359,9 @@ def _forks_are_fresh(subject: Subject) -> None:
     if not hasattr(os, "fork"):
         return
     runs: list[tuple[list[Any], list[Any]]] = []
-    for _ in range(subject.forks):
-        mechanisms = [_used(subject) for _ in range(_REPEATS // subject.forks)]
+    forks = min(max(subject.forks, 1), _REPEATS)  # no number of them leaves nothing to compare
+    for _ in range(forks):
+        mechanisms = [_used(subject) for _ in range(_REPEATS // forks)]
         theirs = _in_a_child(mechanisms, subject)
         _demand(len(theirs) == len(mechanisms), "the mechanism cannot be used in a forked child")
         runs += zip(theirs, [_sequence(mechanism, subject) for mechanism in mechanisms], strict=True)
