@@ -12,14 +12,31 @@ from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.frames import listed_keys
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, Enclosure, Thresholded, ThresholdedTable, TruncatedLaplace
+from discreet.laws import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Enclosure,
+    RoundedGaussian,
+    Thresholded,
+    ThresholdedTable,
+    TruncatedLaplace,
+)
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
 from discreet.mechanisms.keys.key_counts import KeyCounts, read_table
 from discreet.mechanisms.mechanism import Mechanism, one_of
 from discreet.mechanisms.noise import least_reach, usable_delta
-from discreet.privacy import ZCDP, ApproxDP, PrivacyLoss, Relation, calibrate, warn_if_senseless
+from discreet.privacy import (
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    PrivacyLoss,
+    Relation,
+    calibrate,
+    warn_if_senseless,
+)
 from discreet.privacy.numbers import downward, number, positive_price, root_upward, upward, whole, written_up
 from discreet.privacy.pairs import PureApproxPair
 from discreet.randomness.rigor import Ball, ball, precision
@@ -49,17 +66,17 @@ class ThresholdedHistogram(Mechanism):
     Privacy. Let k = `keys`, K = k under add/remove and 2 k under change-one, X the noise, and threshold = 1 + t.
         Laplace noise of scale K / epsilon, with t the least integer for which d = P(X >= t) has 1 - (1 - d)^k <= delta
         (2 k in place of k under change-one if d > 1 - e^(-epsilon/2k), on the safe side), is (epsilon, delta)-DP.
-        Gaussian noise of variance K / (2 rho), with t the same for its own tail, is delta-approximate rho-zCDP; asked
-        by epsilon, the noise is calibrated on its exact law for delta/2, and delta/2 is left for the keys. Truncated
+        Gaussian noise of variance K / (2 rho), with t the same for its own tail, is delta-approximate rho-zCDP; rounded
+        normal noise of variance K / mu^2 is delta-approximate mu-Gaussian DP; asked by epsilon, the noise is calibrated on its exact law for delta/2, and delta/2 is left for the keys. Truncated
         geometric noise of ratio e^(-epsilon/K) and the least reach t with 1 - (1 - P(X = t))^K <= delta is (epsilon,
         delta)-DP.
         Proof: neighbors x and x' differ in the keys of one person. Call a key new on x if its count is 1 there and 0
         on x', and the reverse on x'; each table has at most k new keys. Every other key that differs moves by 1 between
         counts of at least 1. Let A be the law on x given that no new key is named, A' that on x': both are thresholded
         noise on the same keys, of which at most K move, each by 1. Being post-processed noise, they keep epsilon, or
-        rho, or the exact law of K shifts. A new key is named with probability d, independently of all others, so the
+        rho, or mu, or the exact law of K shifts. A new key is named with probability d, independently of all others, so the
         law on x is (1 - delta) A + delta B for some B, and on x' it is (1 - delta) A' + delta B'. That is
-        delta-approximate zCDP as it is defined. And for an event E, (1 - delta) A(E) + delta B(E) <= (1 -
+        delta-approximate zCDP, or Gaussian DP, as it is defined. And for an event E, (1 - delta) A(E) + delta B(E) <= (1 -
         delta)(e^epsilon A'(E) + a) + delta, at most e^epsilon times the chance on x' plus a + delta, with a the noise's
         own delta. Truncated noise about a count of 0 never reaches t + 1, so all keys of the universe are treated
         alike, held or not: what leaves is post-processed noise on counts of which K move by 1, and each of these has
@@ -85,28 +102,30 @@ class ThresholdedHistogram(Mechanism):
         *,
         epsilon: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         delta: Number | None = None,
         keys: int | None = None,
         relation: Relation | None = None,
         noise: KeyNoise | None = None,
     ) -> None:
-        """A price by `epsilon` and `delta`, or by `rho` and `delta` for Gaussian noise.
+        """A price by `epsilon` and `delta`, or by `rho` or `mu` and `delta` for Gaussian noise.
 
         Args:
             epsilon: with `delta`, the approximate privacy of one release.
             rho: with `delta`, its approximate concentrated privacy; Gaussian noise only.
+            mu: with `delta`, its approximate Gaussian privacy; Gaussian noise only.
             delta: how often a release may name a key that one person alone holds, or otherwise give the person away.
             keys: how many keys one person can hold at most.
             relation: what is hidden: whether a person is there, or which keys the person holds.
-            noise: Laplace if left out, Gaussian for a price by `rho`.
+            noise: Laplace if left out, Gaussian for a price by `rho` or `mu`.
         """
-        chosen = one_of(epsilon=epsilon, rho=rho)
+        chosen = one_of(epsilon=epsilon, rho=rho, mu=mu)
         self.kind = _kind(noise, chosen)
         self.keys = _stated_keys(keys)
         self.relation = _stated_relation(relation)
         self._delta = usable_delta(delta)
-        self._price = positive_price(epsilon if chosen == "epsilon" else rho, name=chosen)
-        self._concentrated = chosen == "rho"
+        self._price = positive_price({"epsilon": epsilon, "rho": rho, "mu": mu}[chosen], name=chosen)
+        self._word = chosen
         warn_if_senseless(self.guarantee, people=None)
         self.noise = self._settled_noise()
         self.threshold = 1 + self._least_start()
@@ -128,8 +147,10 @@ class ThresholdedHistogram(Mechanism):
         match self.kind:
             case KeyNoise.LAPLACE:
                 return DiscreteLaplace(moved / price)
-            case KeyNoise.GAUSSIAN if self._concentrated:
+            case KeyNoise.GAUSSIAN if self._word == "rho":
                 return DiscreteGaussian(Fraction(root_upward(moved / (2 * price))))
+            case KeyNoise.GAUSSIAN if self._word == "mu":
+                return RoundedGaussian(Fraction(root_upward(moved / price**2)))
             case KeyNoise.GAUSSIAN:
                 return DiscreteGaussian(_calibrated(price, self._delta / 2, moved, self.relation))
         share = Fraction(downward(lambda: -((-number(self._delta)).log1p() / moved).expm1()))
@@ -139,7 +160,7 @@ class ThresholdedHistogram(Mechanism):
         """Return the least t for which new keys are named seldom enough."""
         if isinstance(self.noise, TruncatedLaplace):
             return self.noise.reach
-        halved = self.kind is KeyNoise.GAUSSIAN and not self._concentrated
+        halved = self.kind is KeyNoise.GAUSSIAN and self._word == "epsilon"
         allowed = self._delta / 2 if halved else self._delta
         start = _least_start(self.noise, self.keys, allowed)
         if self.kind is KeyNoise.LAPLACE and self.relation is Relation.CHANGE_ONE and self._names_often(start):
@@ -153,10 +174,11 @@ class ThresholdedHistogram(Mechanism):
             return not bool(tail <= -(-1 / ball(self.noise.scale)).expm1())
 
     @property
-    def guarantee(self) -> ApproxDP | ZCDP:
-        """(epsilon, delta)-DP, or delta-approximate rho-zCDP for a price by rho."""
+    def guarantee(self) -> ApproxDP | ZCDP | GaussianDP:
+        """(epsilon, delta)-DP, or delta-approximate zCDP or Gaussian DP for a price by rho or mu."""
         price, delta = written_up(self._price), written_up(self._delta)
-        return (ZCDP if self._concentrated else ApproxDP)(price, delta, relation=self.relation)
+        notion = {"epsilon": ApproxDP, "rho": ZCDP, "mu": GaussianDP}[self._word]
+        return notion(price, delta, relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
@@ -172,12 +194,15 @@ class ThresholdedHistogram(Mechanism):
         shifted = self.noise.at(1).pair(self.noise)
         rate = 1 / self.noise.scale
         if isinstance(self.noise, TruncatedLaplace):
-            guarantee: ApproxDP | ZCDP = ApproxDP(rate, self.chance(1).upper, relation=self.relation)
+            guarantee: Guarantee = ApproxDP(rate, self.chance(1).upper, relation=self.relation)
             return PrivacyLoss.from_pairs([shifted], relation=self.relation, guarantee=guarantee) * self.moved
         named = self._named()
         if self.kind is KeyNoise.LAPLACE:
             guarantee = ApproxDP(rate, 0, relation=self.relation)
-            naming: ApproxDP | ZCDP = ApproxDP(0, named, relation=self.relation)
+            naming: Guarantee = ApproxDP(0, named, relation=self.relation)
+        elif isinstance(self.noise, RoundedGaussian):
+            guarantee = GaussianDP(rate, relation=self.relation)
+            naming = GaussianDP(0, named, relation=self.relation)
         else:
             guarantee = ZCDP(rate * rate / 2, relation=self.relation)
             naming = ZCDP(0, named, relation=self.relation)
@@ -262,22 +287,22 @@ class ThresholdedHistogram(Mechanism):
             yield {**before, **more}, {**after, **less}
 
     def __repr__(self) -> str:
-        price = f"{'rho' if self._concentrated else 'epsilon'}={float(self._price):.6g}, delta={float(self._delta):.6g}"
+        price = f"{self._word}={float(self._price):.6g}, delta={float(self._delta):.6g}"
         stated = f"keys={self.keys}, relation={self.relation.name}, noise={self.kind.name}, threshold={self.threshold}"
         return f"ThresholdedHistogram({price}, {stated})"
 
 
 def _kind(noise: KeyNoise | None, chosen: str) -> KeyNoise:
-    """Return the kind of noise; a price by rho has Gaussian noise only."""
+    """Return the kind of noise; a price by rho or mu has Gaussian noise only."""
     if noise is None:
         return KeyNoise.LAPLACE if chosen == "epsilon" else KeyNoise.GAUSSIAN
     if not isinstance(noise, KeyNoise):
         raise ParameterError(
             "noise must be KeyNoise.LAPLACE, KeyNoise.GAUSSIAN or KeyNoise.TRUNCATED_GEOMETRIC", parameter="noise"
         )
-    if chosen == "rho" and noise is not KeyNoise.GAUSSIAN:
+    if chosen != "epsilon" and noise is not KeyNoise.GAUSSIAN:
         raise ConflictingParameters(
-            "a price by rho= is for Gaussian noise; give epsilon= for others", parameter="noise"
+            f"a price by {chosen}= is for Gaussian noise; give epsilon= for others", parameter="noise"
         )
     return noise
 

@@ -72,6 +72,18 @@ def bounded_range_to_gaussian(epsilon: Number, *, relation: Relation = Relation.
     return GaussianDP(half, relation=relation)
 
 
+def rho_of_choices(mu: Fraction) -> Fraction:
+    """Return the rho, mu^2/pi rounded down to a float, of choices that together are mu-Gaussian DP.
+
+    Privacy. Adaptive choices of bounded ranges r_i, the sum of r_i^2/8 being at most mu^2/pi, are mu-Gaussian DP.
+        Proof: by `bounded_range_to_gaussian` each is mu_i-Gaussian DP with mu_i^2 <= pi r_i^2/8; squares add up.
+
+    >>> float(rho_of_choices(Fraction(1)))
+    0.3183...
+    """
+    return Fraction(downward(lambda: number(mu) ** 2 / pi()))
+
+
 def zcdp_to_gaussian(guarantee: ZCDP) -> GaussianDP:
     """Return mu = 2 t where sqrt(-ln F(-t)) - sqrt(-ln F(t)) = sqrt(rho), with F the normal distribution function.
 
