@@ -7,7 +7,7 @@ from fractions import Fraction
 from discreet.errors import NoSoundConversion
 from discreet.laws.number import Number
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP
-from discreet.privacy.numbers import bounds, normal_upper_tail, number, root_upward, upward
+from discreet.privacy.numbers import bounds, downward, normal_upper_tail, number, root_upward, upward
 from discreet.privacy.pairs import boundary
 from discreet.privacy.relation import Relation
 from discreet.randomness.rigor import Ball
@@ -81,7 +81,7 @@ def rho_of_choices(mu: Fraction) -> Fraction:
     >>> float(rho_of_choices(Fraction(1)))
     0.3183...
     """
-    return Fraction(downward(lambda: number(mu) ** 2 / pi()))
+    return Fraction(downward(lambda: number(mu) ** 2 / (4 * number(1).atan())))
 
 
 def zcdp_to_gaussian(guarantee: ZCDP) -> GaussianDP:

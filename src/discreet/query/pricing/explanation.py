@@ -134,7 +134,7 @@ def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float)
         rows.append([asked.name, _part(part), measure.spread(part)[inner], half, measure.words(part)])
     if made.selection is not None and made.selection_part is not None and not made.selection.asked:
         rows.append(["(keys)", _part(made.selection_part), None, "", made.selection.words(made.selection_part)])
-    unit = "epsilon" if made.cost.noise.name == "LAPLACE" else "rho"
+    unit = made.cost.word
     title = f"half-width at {100 * confidence:.6g} %" + (
         f" for {rows_expected:,} rows a group" if rows_expected else ""
     )
@@ -142,7 +142,7 @@ def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float)
 
 
 def _part(part: Price) -> float:
-    return float(part.epsilon if part.epsilon is not None else part.rho or 0)
+    return float(next(amount for amount in (part.epsilon, part.rho, part.mu) if amount is not None))
 
 
 def _width(measure: Any, part: Any, width: float | None, confidence: float) -> object:

@@ -155,7 +155,8 @@ class Session:
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait while the same question is answered elsewhere; 600 if left out.
         """
-        charging, price = self._charging, read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
+        charging = self._charging
+        price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         made = charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         charging.check(made)
 

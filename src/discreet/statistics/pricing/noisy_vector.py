@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, Law, Product
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, Law, Product, RoundedGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.domain import add_noise, integer_steps
 from discreet.mechanisms.noise import calibrated_scale
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation, warn_if_senseless
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PrivacyLoss, PureDP, Relation, warn_if_senseless
 from discreet.privacy.numbers import root_upward, written_up
 
 
@@ -23,7 +23,7 @@ class NoisyVector(Mechanism):
 
     Privacy. Discrete Laplace noise of scale D / epsilon is epsilon-DP for integer vectors that neighbors move by at
         most D in L1. Discrete Gaussian noise of variance D2 / (2 rho) is rho-zCDP where they move by at most the root
-        of D2 in L2.
+        of D2 in L2, and rounded normal noise of variance D2 / mu^2 is mu-Gaussian DP.
         Proof: as for `Laplace` and `Gaussian`, with nothing to round: the vectors are integers. D2 is kept as a square,
         because the root of an integer need not be one.
     Cost. One draw an entry.
@@ -62,14 +62,31 @@ class NoisyVector(Mechanism):
 
     @classmethod
     def gaussian(
-        cls, *, rho: Fraction, sensitivity: int, squared: int, relation: Relation, scalar: bool = False
+        cls,
+        *,
+        sensitivity: int,
+        squared: int,
+        relation: Relation,
+        rho: Fraction | None = None,
+        mu: Fraction | None = None,
+        scalar: bool = False,
     ) -> NoisyVector:
-        """Noise for a concentrated guarantee; `squared` is the square of the largest L2 distance of neighbors."""
-        scale = Fraction(root_upward(squared / (2 * rho)))
-        guarantee = ZCDP(written_up(squared / (2 * scale**2)), relation=relation)
+        """Noise for a concentrated guarantee (`rho`), or a Gaussian one (`mu`), which takes rounded normal noise.
+
+        `squared` is the square of the largest L2 distance of neighbors.
+        """
+        if mu is not None:
+            noise: IntegerNoise = RoundedGaussian(Fraction(root_upward(squared / mu**2)))
+            guarantee: Guarantee = GaussianDP(written_up(mu), relation=relation)
+        elif rho is not None:
+            scale = Fraction(root_upward(squared / (2 * rho)))
+            noise = DiscreteGaussian(scale)
+            guarantee = ZCDP(written_up(squared / (2 * scale**2)), relation=relation)
+        else:
+            raise AssertionError("the price of Gaussian noise is rho or mu")
         warn_if_senseless(guarantee, people=None)
         return cls(
-            DiscreteGaussian(scale),
+            noise,
             guarantee,
             sensitivity=sensitivity,
             squared=squared,
