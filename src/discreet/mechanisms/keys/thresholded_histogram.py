@@ -67,20 +67,20 @@ class ThresholdedHistogram(Mechanism):
         Laplace noise of scale K / epsilon, with t the least integer for which d = P(X >= t) has 1 - (1 - d)^k <= delta
         (2 k in place of k under change-one if d > 1 - e^(-epsilon/2k), on the safe side), is (epsilon, delta)-DP.
         Gaussian noise of variance K / (2 rho), with t the same for its own tail, is delta-approximate rho-zCDP; rounded
-        normal noise of variance K / mu^2 is delta-approximate mu-Gaussian DP; asked by epsilon, the noise is calibrated on its exact law for delta/2, and delta/2 is left for the keys. Truncated
-        geometric noise of ratio e^(-epsilon/K) and the least reach t with 1 - (1 - P(X = t))^K <= delta is (epsilon,
-        delta)-DP.
-        Proof: neighbors x and x' differ in the keys of one person. Call a key new on x if its count is 1 there and 0
-        on x', and the reverse on x'; each table has at most k new keys. Every other key that differs moves by 1 between
+        normal noise of variance K / mu^2 is delta-approximate mu-Gaussian DP; asked by epsilon, the noise is calibrated
+        on its exact law for delta/2, and delta/2 is left for the keys. Truncated geometric noise of ratio
+        e^(-epsilon/K) and the least reach t with 1 - (1 - P(X = t))^K <= delta is (epsilon, delta)-DP.
+        Proof: neighbors x and x' differ in the keys of one person. Call a key new on x if its count is 1 there and 0 on
+        x', and the reverse on x'; each table has at most k new keys. Every other key that differs moves by 1 between
         counts of at least 1. Let A be the law on x given that no new key is named, A' that on x': both are thresholded
         noise on the same keys, of which at most K move, each by 1. Being post-processed noise, they keep epsilon, or
-        rho, or mu, or the exact law of K shifts. A new key is named with probability d, independently of all others, so the
-        law on x is (1 - delta) A + delta B for some B, and on x' it is (1 - delta) A' + delta B'. That is
-        delta-approximate zCDP, or Gaussian DP, as it is defined. And for an event E, (1 - delta) A(E) + delta B(E) <= (1 -
-        delta)(e^epsilon A'(E) + a) + delta, at most e^epsilon times the chance on x' plus a + delta, with a the noise's
-        own delta. Truncated noise about a count of 0 never reaches t + 1, so all keys of the universe are treated
-        alike, held or not: what leaves is post-processed noise on counts of which K move by 1, and each of these has
-        losses of at most epsilon/K except with probability P(X = t).
+        rho, or mu, or the exact law of K shifts. A new key is named with probability d, independently of all others, so
+        the law on x is (1 - delta) A + delta B for some B, and on x' it is (1 - delta) A' + delta B'. That is
+        delta-approximate zCDP, or Gaussian DP, as it is defined. And for an event E, (1 - delta) A(E) + delta B(E) <=
+        (1 - delta)(e^epsilon A'(E) + a) + delta, at most e^epsilon times the chance on x' plus a + delta, with a the
+        noise's own delta. Truncated noise about a count of 0 never reaches t + 1, so all keys of the universe are
+        treated alike, held or not: what leaves is post-processed noise on counts of which K move by 1, and each of
+        these has losses of at most epsilon/K except with probability P(X = t).
     Accuracy. With the confidence asked for, each of k keys fixed beforehand is either not named or named with a count
         within `error`; a key held by n people is named with probability `chance(n)`.
         Proof: a named count is off by its noise; all k noises are within the width with that confidence. A key is named
@@ -177,8 +177,9 @@ class ThresholdedHistogram(Mechanism):
     def guarantee(self) -> ApproxDP | ZCDP | GaussianDP:
         """(epsilon, delta)-DP, or delta-approximate zCDP or Gaussian DP for a price by rho or mu."""
         price, delta = written_up(self._price), written_up(self._delta)
-        notion = {"epsilon": ApproxDP, "rho": ZCDP, "mu": GaussianDP}[self._word]
-        return notion(price, delta, relation=self.relation)
+        if self._word == "epsilon":
+            return ApproxDP(price, delta, relation=self.relation)
+        return (ZCDP if self._word == "rho" else GaussianDP)(price, delta, relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:

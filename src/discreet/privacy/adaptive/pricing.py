@@ -133,15 +133,11 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
                 raise _unnamed("its price in epsilon depends on the delta")
             return _approx(loss, at_delta)
         case ConcentratedBooks():
-            if at_delta is not None:
-                return convert(_approx(loss, at_delta), ZCDP)
-            return _concentrated(loss)
+            return _concentrated(loss) if at_delta is None else convert(_approx(loss, at_delta), ZCDP)
         case RenyiBooks(alpha=alpha):
             return _renyi(loss, alpha)
         case GaussianBooks():
-            if at_delta is not None:
-                return convert(_approx(loss, at_delta), GaussianDP)
-            return _gaussian(loss)
+            return _gaussian(loss) if at_delta is None else convert(_approx(loss, at_delta), GaussianDP)
     raise NoSoundConversion(f"no price is known in {type(books).__name__}")
 
 
@@ -216,7 +212,7 @@ def _implied(loss: PrivacyLoss, notion: Any, **arguments: Any) -> list[Any]:
         sources.append(ZCDP(written(loss.guarantee.mu) ** 2 / 2))  # exact, where the conversion rounds up
     found = []
     for source in sources:
-        if source is None or getattr(source, "delta", 0):
+        if source is None or Fraction(getattr(source, "delta", 0)):
             continue
         try:
             found.append(convert(source, notion, **arguments))

@@ -25,7 +25,8 @@ def convert(
     """Return the strongest guarantee of another notion that is proven to follow, rounded up, for the same relation.
 
     `delta` belongs to `ApproxDP`, `ZCDP` and `GaussianDP`: the delta the new guarantee shall have (left out: the one
-    the old guarantee has). `alpha` belongs to `RenyiDP`. Where nothing follows, `NoSoundConversion` says why and what would.
+    the old guarantee has). `alpha` belongs to `RenyiDP`. Where nothing follows, `NoSoundConversion` says why and what
+    would.
 
     Privacy. Every release that keeps the first guarantee keeps the second.
         Proof: one theorem for each step, in this file; a guarantee with delta = 0, or with no loss at all,

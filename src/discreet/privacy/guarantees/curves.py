@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -38,13 +39,12 @@ def delta_of(guarantee: Guarantee, epsilon: Fraction) -> float:
         Proof: P(S) - e^epsilon P'(S) = (1-d)(A(S) - e^epsilon A'(S)) + d(B(S) - e^epsilon B'(S)) for every event S; the
         first bracket is at most the delta of (A, A'), the second at most 1.
     """
+    if isinstance(guarantee, ZCDP | GaussianDP) and guarantee.delta:
+        own = Fraction(guarantee.delta)
+        return min(round_up(own + (1 - own) * Fraction(delta_of(replace(guarantee, delta=0), epsilon))), 1.0)
     match guarantee:
         case ZCDP():
-            own = Fraction(guarantee.delta)
-            return min(round_up(own + (1 - own) * Fraction(zcdp_delta(Fraction(guarantee.rho), epsilon))), 1.0)
-        case GaussianDP() if guarantee.delta:
-            own = Fraction(guarantee.delta)
-            return min(round_up(own + (1 - own) * Fraction(NormalPair(guarantee.mu).delta(epsilon).upper)), 1.0)
+            return min(zcdp_delta(Fraction(guarantee.rho), epsilon), 1.0)
         case RenyiDP():
             return renyi_delta(Fraction(guarantee.alpha), Fraction(guarantee.epsilon), epsilon)
     pair = worst_pair(guarantee)
@@ -58,17 +58,14 @@ def epsilon_of(guarantee: Guarantee, delta: Fraction) -> float:
         part of the mixture at (delta - d)/(1 - d).
         Proof: solve the bound of `delta_of`; when d = 1 so is delta, and (0, 1)-DP holds for everything.
     """
+    if isinstance(guarantee, ZCDP | GaussianDP) and guarantee.delta:
+        own = Fraction(guarantee.delta)
+        if delta < own or own == 1:
+            return math.inf if delta < own else 0.0
+        return epsilon_of(replace(guarantee, delta=0), (delta - own) / (1 - own))
     match guarantee:
         case ZCDP():
-            own = Fraction(guarantee.delta)
-            if delta < own:
-                return math.inf
-            return 0.0 if own == 1 else zcdp_epsilon(Fraction(guarantee.rho), (delta - own) / (1 - own))
-        case GaussianDP() if guarantee.delta:
-            own = Fraction(guarantee.delta)
-            if delta < own:
-                return math.inf
-            return 0.0 if own == 1 else epsilon_of(GaussianDP(guarantee.mu), (delta - own) / (1 - own))
+            return zcdp_epsilon(Fraction(guarantee.rho), delta)
         case RenyiDP():
             return renyi_epsilon(Fraction(guarantee.alpha), Fraction(guarantee.epsilon), delta)
     pair = worst_pair(guarantee)

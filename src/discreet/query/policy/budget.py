@@ -51,8 +51,8 @@ def gaussian(epsilon: Fraction, delta: Fraction, reserve: Fraction = Fraction(0)
     """Return the largest Gaussian budget that keeps an (epsilon, delta) guarantee, with a reserve for private keys.
 
     Privacy. Whatever keeps the returned guarantee is (epsilon, delta)-differentially private.
-        Proof: with r the reserve, by `largest_mu` mu-Gaussian DP implies (epsilon, d)-DP for d = (delta - r)/(1 - r). An
-        r-approximate guarantee has at epsilon a delta of at most r + (1 - r) d = delta (`delta_of`).
+        Proof: with r the reserve, by `largest_mu` mu-Gaussian DP implies (epsilon, d)-DP for d = (delta - r)/(1 - r).
+        An r-approximate guarantee has at epsilon a delta of at most r + (1 - r) d = delta (`delta_of`).
 
     >>> float(gaussian(Fraction(1), Fraction(1, 10**6)).mu)
     0.2367...
@@ -156,7 +156,9 @@ def _gaussian(section: Section, main: str, loss: Fraction | None, total: Guarant
     if main == "mu":
         return GaussianDP(loss, reserve)
     if reserve >= delta:
-        words = f"the reserve, {float(reserve):g}, must be less than delta, of which it is a part. Write a smaller reserve"
+        words = (
+            f"the reserve, {float(reserve):g}, must be less than delta, of which it is a part. Write a smaller reserve"
+        )
         return section.complain(words, "reserve" if "reserve" in section else "delta")
     return _computed(section, "mu", lambda: gaussian(loss, delta, reserve))
 
@@ -220,7 +222,9 @@ def _cap(section: Section, notion: str | None, budget: Guarantee | None) -> Guar
     share = _share(section)
     name = key_in_toml(section.place[-1])
     if len(stated) > 1 or ("share" in stated and ("delta" in section or "reserve" in section)):
-        section.complain("states more than one cap. Keep share alone, or epsilon (with delta), or rho (with delta), or mu")
+        section.complain(
+            "states more than one cap. Keep share alone, or epsilon (with delta), or rho (with delta), or mu"
+        )
     elif not stated and section.entries:
         section.complain(f"states no cap. Write `{name} = {{}}` for none, or `{name} = {{share = 0.25}}`")
     elif stated and notion is not None and budget is not None:

@@ -12,6 +12,7 @@ from discreet.query.expression import Expression
 from discreet.query.measures import QuantilesOfGroups
 from discreet.query.plan import EachRow, Engine, FilterRows, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
 from discreet.query.policy import Policy, undeclared_texts
+from discreet.query.pricing.other_budgets import other_budgets
 from discreet.query.pricing.priced_query import PricedQuery
 from discreet.statistics.pricing import stated_confidence
 
@@ -32,6 +33,7 @@ class Explanation:
     digest: str
     cost_in_budget: str = ""  # in the budget's notion, where that is another
     undeclared: tuple[str, ...] = ()  # columns that are read as texts because no type is declared
+    other_budgets: str = ""  # how noisy the same question would be under budgets of other notions
 
     @property
     def relation(self) -> Relation:
@@ -60,6 +62,7 @@ class Explanation:
             ("what bounding may bias", self.bias),
             *([("undeclared columns", "; ".join(self.undeclared))] if self.undeclared else []),
             ("how many like it still fit", f"{self.fits:,}"),
+            *([("other budgets", self.other_budgets)] if self.other_budgets else []),
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,6 +98,7 @@ def explain(
         digest=made.digest,
         cost_in_budget=_cost_in_budget(made, policy),
         undeclared=tuple(undeclared_texts(policy, made.query.aggregation.table, _read(made))),
+        other_budgets=other_budgets(made, policy, rows_expected),
     )
 
 

@@ -16,7 +16,7 @@ from discreet.privacy.guarantees import with_notion
 from discreet.query.answer import Record, plain
 from discreet.query.expression import Value
 from discreet.query.measures import Simple, choice_price
-from discreet.query.plan import Engine, Noise, key_from_text, key_to_text, written
+from discreet.query.plan import Engine, key_from_text, key_to_text, written
 from discreet.query.pricing import PricedQuery, as_released, public_keys
 from discreet.query.session.charging import Charging
 

@@ -238,8 +238,8 @@ def _under_gaussian(price: Price) -> Price:
     if price.share is not None or price.delta is not None:
         given = "share" if price.share is not None else "delta"
         raise ParameterError(
-            f"{given}= must be left out under a Gaussian budget, where synthesis is priced in rho= or epsilon= alone and "
-            f"charged the mu that they imply; got {given}=, write rho=. Nothing was spent.",
+            f"{given}= must be left out under a Gaussian budget, where synthesis is priced in rho= or epsilon= alone "
+            f"and charged the mu that they imply; got {given}=, write rho=. Nothing was spent.",
             parameter=given,
         )
     return price
