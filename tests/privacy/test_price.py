@@ -6,8 +6,8 @@ import itertools
 import warnings
 from fractions import Fraction
 
-import numpy as np
 import flint
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st

@@ -36,7 +36,7 @@ _NO_DELTA = (
 )
 _NO_RESERVE = (
     "the budget has no reserve of delta, and keys that are not public cannot be shown without one. Give the values of "
-    "the keys, or ask the curator to add `reserve = 1e-7` under [budget] (in Python GaussianDP(mu, delta=1e-7)). "
+    "the keys, or ask the curator to add `reserve = 1e-7` under [budget] (in Python GaussianDP(mu, 1e-7)). "
     "Nothing was spent."
 )
 
