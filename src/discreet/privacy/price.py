@@ -212,6 +212,35 @@ def _step(amount: Fraction, digits: int) -> Fraction:
     return Fraction(10**place) if place >= 0 else Fraction(1, 10**-place)
 
 
+@lru_cache(maxsize=256)
+def largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
+    """Return the largest float mu for which mu-Gaussian-DP is proven to imply (epsilon, delta)-DP.
+
+    Privacy. Every mu-Gaussian-DP release is (epsilon, delta)-DP.
+        Proof: the returned mu is one at which the certified delta of `NormalPair`, the worst such release, was at most
+        delta. That delta grows with mu, so bisection finds the largest.
+
+    >>> float(largest_mu(Fraction(1), Fraction(1, 10**5)))
+    0.268051123211...
+    """
+
+    def holds(mu: float) -> bool:
+        return NormalPair(mu).delta(epsilon).upper <= delta
+
+    high = 2.0
+    while holds(high):
+        high *= 2
+    low = high / 2
+    while low > float(_LEAST) and not holds(low):
+        low, high = low / 2, low
+    if not holds(low):
+        raise ParameterError(
+            "epsilon and delta must be large enough for a positive mu; got smaller ones, write larger ones",
+            parameter="epsilon",
+        )
+    return Fraction(boundary(high, low, holds)[1])
+
+
 @lru_cache(maxsize=64)
 def largest_rho(epsilon: Fraction, delta: Fraction) -> Fraction:
     """Return the largest rho for which rho-zCDP is proven to imply (epsilon, delta)-DP, to the last digits of a float.

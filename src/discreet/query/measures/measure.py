@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 
 from discreet.errors import UnsupportedSQL
-from discreet.laws import DiscreteGaussian
+from discreet.laws import DiscreteGaussian, RoundedGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_up
 from discreet.mechanisms.noise import floor_log2, two_to
@@ -182,16 +182,19 @@ def noise_words(noise: IntegerNoise, step: Fraction) -> str:
     >>> noise_words(DiscreteLaplace(30 << 20), Fraction(1, 1 << 20))
     'discrete Laplace noise of scale 30 on steps of 2^-20'
     """
-    family = "Gaussian" if isinstance(noise, DiscreteGaussian) else "Laplace"
+    family = "discrete Laplace"
+    if isinstance(noise, DiscreteGaussian | RoundedGaussian):
+        family = "rounded Gaussian" if isinstance(noise, RoundedGaussian) else "discrete Gaussian"
     up, down = step.numerator, step.denominator
     power_of_two = up.bit_count() == down.bit_count() == 1
     grid = f"2^{up.bit_length() - down.bit_length()}" if power_of_two else f"{float(step):.6g}"
-    return f"discrete {family} noise of scale {float(noise.scale * step):.6g} on steps of {grid}"
+    return f"{family} noise of scale {float(noise.scale * step):.6g} on steps of {grid}"
 
 
 def deviation(noise: IntegerNoise) -> float:
     """Return the standard deviation of integer noise, in steps, to within a step."""
-    return float(noise.scale) * (1.0 if isinstance(noise, DiscreteGaussian) else math.sqrt(2.0))
+    gaussian = isinstance(noise, DiscreteGaussian | RoundedGaussian)
+    return float(noise.scale) * (1.0 if gaussian else math.sqrt(2.0))
 
 
 def count(asked: Aggregate, bounding: Bounding) -> Simple:

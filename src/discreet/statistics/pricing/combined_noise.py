@@ -2,6 +2,7 @@
 
 Lemma (discrete against continuous). At any scale a discrete and a continuous variable can live on one space at a
 distance of at most 1, so a combination with coefficients c of discrete ones is within sum |c_i| of the continuous one.
+A rounded normal variable is within 1/2 of the normal one that it was rounded from.
 Proof for Laplace. A discrete Laplace variable of scale s is the difference of two geometric ones, and floor(E) of an
 exponential E of mean s is geometric.
 Proof for Gauss. Let g(x) = exp(-x^2 / (2 s^2)), D the discrete and G the continuous variable, N the sum of all g(j). By
@@ -28,8 +29,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.laws import DiscreteGaussian
+from discreet.laws import RoundedGaussian
 from discreet.laws.noise import IntegerNoise
+from discreet.mechanisms.noise import GaussianNoise
 
 _APART = 2e-4
 _STEPS = 200
@@ -46,13 +48,14 @@ def combination_quantile(noise: IntegerNoise, coefficients: Sequence[float], con
     if not sizes:
         return 0.0
     scale = float(noise.scale)
-    if isinstance(noise, DiscreteGaussian):
+    if isinstance(noise, GaussianNoise):
         from scipy.special import ndtri
 
         reach = float(-ndtri((1.0 - confidence) / 2.0)) * scale * math.hypot(*sizes)
     else:
         reach = _laplace_sum_quantile([size * scale for size in sizes], 1.0 - confidence)
-    return reach * (1.0 + 1e-12) + math.fsum(sizes)
+    apart = 0.5 if isinstance(noise, RoundedGaussian) else 1.0
+    return reach * (1.0 + 1e-12) + apart * math.fsum(sizes)
 
 
 def _laplace_sum_quantile(scales: list[float], rest: float) -> float:
