@@ -15,7 +15,7 @@ import pytest
 from discreet.errors import AssumptionFailed
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, Softmax
 from discreet.laws.noise.discrete_laplace import LaplaceSampler
-from discreet.laws.noise.gaussian_sampler import GaussianTable
+from discreet.laws.noise.gaussian.gaussian_sampler import GaussianTable
 from discreet.randomness import rigor as floating
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -26,8 +26,8 @@ from fractions import Fraction
 from hashlib import sha256
 import numpy as np
 from discreet.randomness import rigor as floating
-from discreet.laws.noise.gaussian_sampler import GaussianRejection
-from discreet.laws.noise.gaussian_sampler import GaussianTable
+from discreet.laws.noise.gaussian.gaussian_sampler import GaussianRejection
+from discreet.laws.noise.gaussian.gaussian_sampler import GaussianTable
 from discreet.laws.noise.discrete_laplace import LaplaceSampler
 from tests.randomness.sources import Stream, swapped
 floating.self_test(2000)

@@ -22,6 +22,7 @@ from discreet.laws.noise import (
     Outside,
     Product,
     ProductPair,
+    RoundedGaussian,
     Truncated,
     TruncatedLaplace,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "Product",
     "ProductPair",
     "Race",
+    "RoundedGaussian",
     "SafeEnd",
     "SignedDraws",
     "Softmax",

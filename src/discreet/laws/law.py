@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
@@ -113,6 +114,22 @@ def as_floats(values: NDArray[Any]) -> NDArray[np.float64]:
         return values.astype(np.float64)
     flat = [float(max(min(int(value), _HUGE), -_HUGE)) for value in values.ravel()]
     return np.array(flat, dtype=np.float64).reshape(values.shape)
+
+
+def ratios(values: NDArray[Any], scale: Fraction) -> NDArray[np.float64]:
+    """Return integers over a positive rational as floats; beyond the largest float they are infinite."""
+    if values.dtype != object:
+        return values.astype(np.float64) / float(scale)
+    flat = [_nearest_float(int(value) / scale) for value in values.ravel()]
+    return np.array(flat, dtype=np.float64).reshape(values.shape)
+
+
+def _nearest_float(value: Fraction) -> float:
+    """Return the float nearest to a rational, infinite beyond the largest."""
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
 
 
 def probability_in_unit(probability: float | Fraction) -> Fraction:

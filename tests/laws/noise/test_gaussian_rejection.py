@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from discreet.laws.noise import discrete_laplace as laplace_sampler
-from discreet.laws.noise.gaussian_sampler import GaussianRejection
+from discreet.laws.noise.gaussian.gaussian_sampler import GaussianRejection
 from discreet.laws.samplers.reference import reference_gaussian
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.laws import DiscreteGaussian
-from discreet.laws.noise import gaussian_sampler
-from discreet.laws.noise.gaussian_sampler import GaussianSampler
+from discreet.laws.noise.gaussian import gaussian_sampler
+from discreet.laws.noise.gaussian.gaussian_sampler import GaussianSampler
 from tests.laws.agreement import assert_fits, gaussian
 from tests.randomness.sources import within
 
@@ -20,9 +20,9 @@ def tables(monkeypatch):
     asked = []
     original = gaussian_sampler.gaussian_table
 
-    def recorded(sigma):
+    def recorded(sigma, variance):
         asked.append(sigma)
-        return original(sigma)
+        return original(sigma, variance)
 
     monkeypatch.setattr(gaussian_sampler, "gaussian_table", recorded)
     return asked

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import AssumptionFailed
-from discreet.laws.noise import gaussian_sampler as module
-from discreet.laws.noise.gaussian_sampler import GaussianTable, gaussian_table
+from discreet.laws.noise.gaussian import gaussian_sampler as module
+from discreet.laws.noise.gaussian.gaussian_sampler import GaussianTable, gaussian_table
 from discreet.randomness.rigor import precision
 from tests.laws.agreement import SCALES as COMMON
 from tests.laws.agreement import arb, assert_counts_fit, assert_fits, gaussian
@@ -233,4 +233,4 @@ def test_as_many_draws_as_asked(name, count):
 
 
 def test_a_table_is_made_once_for_a_sigma():
-    assert gaussian_table(Fraction(77)) is gaussian_table(Fraction(77))
+    assert gaussian_table(Fraction(77), Fraction(77 * 77)) is gaussian_table(Fraction(77), Fraction(77 * 77))

@@ -15,12 +15,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.laws import DiscreteGaussian, DiscreteLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.randomness.rigor import precision
-from tests.laws.agreement import DIGITS, arb, close, gaussian_mass, laplace_mass
+from tests.laws.agreement import DIGITS, arb, close, gaussian_mass, laplace_mass, rounded_mass
 from tests.randomness.sources import within
 
-KINDS = {DiscreteLaplace: laplace_mass, DiscreteGaussian: gaussian_mass}
+KINDS = {DiscreteLaplace: laplace_mass, DiscreteGaussian: gaussian_mass, RoundedGaussian: rounded_mass}
 kinds = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 SCALES = [Fraction(1, 1000), Fraction(1, 10), Fraction(1, 3), Fraction(1), Fraction(3.7), Fraction(10), Fraction(33)]
 scales = pytest.mark.parametrize("scale", SCALES, ids=str)

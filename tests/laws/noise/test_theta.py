@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.laws.noise import theta
-from discreet.laws.noise.theta import gaussian_sum, gaussian_tail
+from discreet.laws.noise.gaussian import theta
+from discreet.laws.noise.gaussian.theta import gaussian_sum, gaussian_tail
 from discreet.randomness.rigor import precision
 from tests.laws.agreement import arb
 from tests.randomness.sources import within

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.laws.law import as_floats, offsets
-from discreet.laws.noise.gaussian_sampler import GaussianSampler
+from discreet.laws.law import as_floats, offsets, ratios
+from discreet.laws.noise.gaussian.gaussian_sampler import GaussianSampler
+from discreet.laws.noise.gaussian.theta import gaussian_sum, gaussian_tail
 from discreet.laws.noise.noise import IntegerNoise
-from discreet.laws.noise.theta import gaussian_sum, gaussian_tail
 from discreet.randomness.rigor import Ball, ball, precision
 
 _FAR = 1e4  # beyond it every float probability is 0
@@ -56,6 +56,11 @@ class DiscreteGaussian(IntegerNoise):
         """Return P(X = outcome)."""
         standard = np.minimum(np.abs(as_floats(offsets(outcome, self.center))) / float(self.scale), _FAR)
         return np.exp(-0.5 * standard * standard) / _normalizer(self.scale)
+
+    def log_pmf(self, outcome: ArrayLike) -> Any:
+        """Return ln P(X = outcome), also where the probability is below the least float."""
+        standard = ratios(offsets(outcome, self.center), self.scale)
+        return -0.5 * standard * standard - math.log(_normalizer(self.scale))
 
     def _tail(self, start: NDArray[Any]) -> Any:
         """Return tails in floats from enclosed ones, remembered."""

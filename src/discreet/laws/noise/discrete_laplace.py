@@ -33,12 +33,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.laws.law import as_floats, offsets
+from discreet.laws.law import as_floats, offsets, ratios
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.randomness import bernoulli_exp, bits
 from discreet.randomness.coins import exp_scaled
@@ -84,6 +85,10 @@ class DiscreteLaplace(IntegerNoise):
         rate = float(1 / self.scale)
         return np.tanh(rate / 2.0) * np.exp(-distance * rate)
 
+    def log_pmf(self, outcome: ArrayLike) -> Any:
+        """Return ln P(X = outcome), also where the probability is below the least float."""
+        return _log_peak(self.scale) - np.abs(ratios(offsets(outcome, self.center), self.scale))
+
     def _tail(self, start: NDArray[Any]) -> Any:
         """P(noise >= t) = q^t / (1 + q) for t >= 1, and one minus its mirror otherwise."""
         rate = float(1 / self.scale)
@@ -118,6 +123,14 @@ class DiscreteLaplace(IntegerNoise):
     def largest_loss(self, shift: int) -> Fraction:
         """Shift over scale."""
         return Fraction(shift) / self.scale
+
+
+@lru_cache(maxsize=256)
+def _log_peak(scale: Fraction) -> float:
+    """Return ln tanh(1 / (2 scale)), the logarithm of the largest probability: ln(1 - q) - ln(1 + q)."""
+    with precision(128):
+        ratio = (-1 / ball(scale)).exp()
+        return float((-ratio).log1p() - ratio.log1p()) if scale < 1 else float((1 / (2 * ball(scale))).tanh().log())
 
 
 NARROW_LIMIT = 1 << 20

@@ -66,6 +66,10 @@ class IntegerNoise(IntegerLaw):
         """Enclose P(noise = outcome) of the centered law at the current precision."""
 
     @abstractmethod
+    def log_pmf(self, outcome: ArrayLike) -> Any:
+        """Return ln P(X = outcome), for each outcome of an array or a list; it does not underflow."""
+
+    @abstractmethod
     def first_above(self, shift: int, epsilon: Fraction) -> int | None:
         """Return the least y with ln p(y - shift) / p(y) > epsilon, for shift > 0, or None if there is none.
 

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws.finite import FinitePair
-from discreet.laws.law import Law, as_integers, offsets
+from discreet.laws.law import Law, as_integers, offsets, ratios
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
 from discreet.laws.noise.noise import IntegerNoise
 from discreet.laws.number import Number
@@ -113,6 +113,13 @@ class TruncatedLaplace(IntegerNoise):
     def pmf(self, outcome: ArrayLike) -> Any:
         """Return P(X = outcome)."""
         return self._each(offsets(outcome, self.center), self.mass_ball)
+
+    def log_pmf(self, outcome: ArrayLike) -> Any:
+        """Return ln P(X = outcome), also where the probability is below the least float; minus infinity outside."""
+        places = np.asarray(np.abs(offsets(outcome, self.center)))
+        with precision(_PRECISION):
+            peak = float(self.mass_ball(0).log())
+        return np.where(places <= self.reach, peak - ratios(places, self.scale), -math.inf)[()]
 
     def _tail(self, start: NDArray[Any]) -> Any:
         """Return tails in floats from enclosed ones."""

@@ -47,7 +47,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import AssumptionFailed
 from discreet.laws.noise.discrete_laplace import LaplaceSampler
-from discreet.laws.noise.theta import gaussian_sum
+from discreet.laws.noise.gaussian.theta import gaussian_sum
 from discreet.randomness import AliasTable, bernoulli_exp, bits, words
 from discreet.randomness.coins import exp_scaled
 from discreet.randomness.keystream import BLOCK_WORDS, fill
@@ -67,9 +67,9 @@ _RESIDUAL = np.iinfo(np.int64).min  # stands for the residual column; no outcome
 class GaussianSampler:
     """Rejection until a table would have paid for itself, then the table; both have exactly the same law."""
 
-    def __init__(self, sigma: Fraction) -> None:
-        self.sigma = sigma
-        self._rejection = GaussianRejection(sigma)
+    def __init__(self, sigma: Fraction, variance: Fraction | None = None) -> None:
+        self.sigma, self.variance = sigma, sigma * sigma if variance is None else variance
+        self._rejection = GaussianRejection(sigma, self.variance)
         columns = 16 * max(min(int(sigma), NARROW_LIMIT), 1)
         self._worth_a_table = _DRAWS_PER_COLUMN * columns
         self._asked = 0
@@ -78,15 +78,15 @@ class GaussianSampler:
         """Return `count` independent draws."""
         self._asked += count
         if self._asked >= self._worth_a_table and _LEAST_TABLE_SIGMA <= self.sigma <= _LARGEST_TABLE_SIGMA:
-            return gaussian_table(self.sigma).draw(count)
+            return gaussian_table(self.sigma, self.variance).draw(count)
         return self._rejection.draw(count)
 
 
 class GaussianRejection:
-    """Draws discrete Gaussian noise of a rational sigma by rejection."""
+    """Draws discrete Gaussian noise of a rational sigma by rejection, or of a rational variance near sigma^2."""
 
-    def __init__(self, sigma: Fraction) -> None:
-        self._variance = sigma * sigma
+    def __init__(self, sigma: Fraction, variance: Fraction | None = None) -> None:
+        self._variance = sigma * sigma if variance is None else variance
         self._proposal_scale = int(sigma) + 1
         self._proposal = LaplaceSampler(Fraction(self._proposal_scale))
         self._peak = self._variance / self._proposal_scale
@@ -130,12 +130,13 @@ class GaussianRejection:
 
 
 class GaussianTable:
-    """Draws discrete Gaussian noise of a rational sigma, prepared once."""
+    """Draws discrete Gaussian noise of a rational sigma, or of a rational variance near sigma^2, prepared once."""
 
-    def __init__(self, sigma: Fraction, *, mass_bits: int = 64) -> None:
+    def __init__(self, sigma: Fraction, variance: Fraction | None = None, *, mass_bits: int = 64) -> None:
         ensure_tested()
+        self._sigma = sigma
         self.low_bits = 0 if sigma < NARROW_LIMIT else int(sigma).bit_length() - 1 - _BLOCKS_PER_SIGMA_BITS
-        self._variance = sigma * sigma
+        self._variance = sigma * sigma if variance is None else variance
         self._step_variance = self._variance / (1 << (2 * self.low_bits))
         self._reach = int(_REACH * sigma / (1 << self.low_bits)) + 1
         self._outcomes = np.array(list(self._inside()), dtype=np.int64)
@@ -278,6 +279,6 @@ class GaussianTable:
 
 
 @lru_cache(maxsize=16)
-def gaussian_table(sigma: Fraction) -> GaussianTable:
-    """Return the table of a sigma, kept for the last few."""
-    return GaussianTable(sigma)
+def gaussian_table(sigma: Fraction, variance: Fraction) -> GaussianTable:
+    """Return the table of a law, kept for the last few."""
+    return GaussianTable(sigma, variance)

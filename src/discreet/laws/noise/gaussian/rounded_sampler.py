@@ -1,0 +1,147 @@
+"""Exact rounded Gaussian draws: a table of the law itself when narrow, thinned discrete Gaussian draws when wide.
+
+Write r(k) for the law of the normal variable of standard deviation s rounded to the nearest integer, a = k / s^2 and T
+for a uniform variable on (-1/2, 1/2). Integrating the density over the cell of k,
+
+    s sqrt(2 pi) r(k) = exp(-k^2 / (2 s^2)) E exp(-a T - T^2 / (2 s^2)).
+
+Lemma (thinning). Let v = s^4 / (s^2 - 1/12), for s^2 > 1/12, and c(k) = s sqrt(2 pi) r(k) exp(k^2 / (2 v)). Then
+
+    (1 - 1 / (8 s^2)) exp(-a^4 / 2880)  <=  c(k)  <=  1.
+
+Proof. k^2 / (2 v) = k^2 / (2 s^2) - a^2 / 24, so c(k) = exp(-a^2 / 24) E exp(-a T - T^2 / (2 s^2)). With x = a / 2,
+E exp(-a T) = sinh(x) / x, and ln(sinh(x) / x) lies between x^2 / 6 - x^4 / 180 and x^2 / 6, because its derivative
+coth x - 1 / x = 2 x sum over n >= 1 of 1 / (x^2 + n^2 pi^2) lies between x / 3 - x^3 / 45 and x / 3: take each term
+between 1 / (n^2 pi^2) - x^2 / (n^4 pi^4) and 1 / (n^2 pi^2). Since 0 <= T^2 <= 1/4, the factor exp(-T^2 / (2 s^2)) lies
+between 1 - 1 / (8 s^2) and 1. QED.
+
+So a discrete Gaussian draw k of variance v, kept with probability c(k), has the law r. Nearly every coin is heads by
+the lower bound alone, after 16 bits: with U the coin's uniform and m the largest |k| of the call, heads is certain
+where U is below the bound at m. The floats below enlarge what is left over by 2^-20 of it and by 2^-40, far beyond
+their rounding. The other coins get 64 bits more and the bound at their own k, and then balls.
+
+Narrow (s < 1024). The alias table of the discrete Gaussian sampler with the masses floor(2^64 r(k)), from balls. Its
+residual is at most 1 / 2^64 a column. Below 16 it is made at once: a few hundred columns take a few milliseconds.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.laws.noise.gaussian.gaussian_sampler import NARROW_LIMIT, GaussianSampler, GaussianTable
+from discreet.laws.noise.gaussian.normal_cells import central_cell, normal_cell
+from discreet.randomness import bits, words
+from discreet.randomness.rigor import Ball, ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
+
+_ALWAYS_A_TABLE = 16
+_DRAWS_PER_COLUMN = 16
+_COIN_BITS = 16
+_COINS_PER_WORD = 64 // _COIN_BITS
+_MORE_BITS = 64
+_MASS_PRECISION = 128
+_GUARD = 32
+
+
+class RoundedSampler:
+    """Thinned discrete Gaussian draws; for narrow laws only until a table has paid for itself."""
+
+    def __init__(self, scale: Fraction) -> None:
+        self.scale = scale
+        self._thinned = Thinned(scale) if scale >= _ALWAYS_A_TABLE else None
+        self._worth_a_table = _DRAWS_PER_COLUMN * 16 * int(scale)
+        self._asked = 0
+
+    def draw(self, count: int) -> NDArray[Any]:
+        """Return `count` independent draws."""
+        self._asked += count
+        if self._thinned is None or (self.scale < NARROW_LIMIT and self._asked >= self._worth_a_table):
+            return rounded_table(self.scale).draw(count)
+        return self._thinned.draw(count)
+
+
+class Thinned:
+    """Draws rounded Gaussian noise as discrete Gaussian noise of variance v, each kept with probability c(k)."""
+
+    def __init__(self, scale: Fraction) -> None:
+        square = scale * scale
+        self._scale, self._square = scale, square
+        self._variance = square * square / (square - Fraction(1, 12))
+        self._proposal = GaussianSampler(scale, self._variance)
+
+    def draw(self, count: int) -> NDArray[Any]:
+        """Return `count` independent draws."""
+        out = self._proposal.draw(count)
+        again = self._tails(out)
+        if again.size:
+            drawn = self.draw(again.size)
+            out = out.astype(object) if drawn.dtype == object else out
+            out[again] = drawn
+        return out
+
+    def _tails(self, places: NDArray[Any]) -> NDArray[np.intp]:
+        """Toss the coins and return the indices of tails."""
+        if places.size == 0:
+            return np.empty(0, dtype=np.intp)
+        farthest = max(abs(int(places.min())), abs(int(places.max())))
+        undoubted = int((1.0 - self._doubt(farthest)) * 2.0**_COIN_BITS)
+        coins = words(-(-places.size // _COINS_PER_WORD)).view(np.uint16)[: places.size]
+        doubtful = np.flatnonzero(coins >= undoubted)
+        kept = [self._is_heads(int(places[index]), int(coins[index])) for index in doubtful]
+        return doubtful[~np.array(kept, dtype=np.bool_)]
+
+    def _doubt(self, place: int) -> float:
+        """Return a float above 1 - c(k) for |k| up to a place."""
+        slope = float(min(Fraction(place) / self._square, Fraction(16)))
+        return min((float(1 / (8 * self._square)) + slope**4 / 2880) * (1 + 2.0**-20) + 2.0**-40, 1.0)
+
+    def _is_heads(self, place: int, coin: int) -> bool:
+        """Toss a doubtful coin, keeping the bits already drawn."""
+        prefix, length = (coin << _MORE_BITS) | bits(_MORE_BITS), _COIN_BITS + _MORE_BITS
+        if prefix * 2.0**-length < 1.0 - self._doubt(place) - 2.0**-40:
+            return True
+        return uniform_is_below(prefix, length, partial(self._scaled, place))
+
+    def _scaled(self, place: int, bit_count: int) -> tuple[int, int]:
+        """Return integers (low, high) with low <= c(place) 2^bit_count <= high."""
+        import flint
+
+        with precision(bit_count + _GUARD):
+            height = ball(self._scale) * (2 * flint.arb.pi()).sqrt()
+            coin = height * rounded_mass(self._scale, place) * ball(place * place / (2 * self._variance)).exp()
+            scaled = coin * (1 << bit_count)
+            return max(floor_of_lower(scaled), 0), min(ceil_of_upper(scaled), 1 << bit_count)
+
+
+class RoundedTable(GaussianTable):
+    """Draws rounded Gaussian noise of a scale below 1024 from an alias table of the law itself."""
+
+    def _weight(self, outcome: int) -> Ball:
+        """Enclose the probability of an outcome."""
+        return rounded_mass(self._sigma, outcome)
+
+    def _total(self) -> Ball:
+        """The probabilities add up to 1."""
+        return ball(1)
+
+    def _integer_masses(self, mass_bits: int) -> list[int]:
+        """Return the probabilities in units of 2^-mass_bits, rounded down, in units of 2^-64."""
+        with precision(_MASS_PRECISION):
+            right = [floor_of_lower(self._weight(place) * (1 << mass_bits)) for place in range(self._reach + 1)]
+        return [max(right[abs(outcome)], 0) << (64 - mass_bits) for outcome in self._outcomes.tolist()]
+
+
+def rounded_mass(scale: Fraction, place: int) -> Ball:
+    """Enclose the probability r(place) of the rounded Gaussian law about 0."""
+    low, high = (abs(place) - Fraction(1, 2)) / scale, (abs(place) + Fraction(1, 2)) / scale
+    return normal_cell(low, high) if place else central_cell(high)
+
+
+@lru_cache(maxsize=16)
+def rounded_table(scale: Fraction) -> RoundedTable:
+    """Return the table of a scale, kept for the last few."""
+    return RoundedTable(scale)
