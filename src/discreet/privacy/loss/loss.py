@@ -43,6 +43,7 @@ _DELTA_POINTS = 61
 _LEASTDRAWN = 1e-12
 _SUMMARY_DELTA = 1e-6
 _MOST_RELEASES = 1 << 60
+_MILLIONTH = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +204,8 @@ class PrivacyLoss:
     def delta(self, epsilon: Number, *, tolerance: Number | None = None) -> Enclosure:
         """Enclose the least delta with which the releases are (epsilon, delta)-DP.
 
-        `tolerance` is a width for epsilon that the bounds should correspond to; they hold whether or not it is met.
+        `tolerance` is a width for delta in parts of delta itself, by default a millionth; the bounds hold whether or
+        not it is met, and the answer's `met` says which.
         """
         level = nonnegative(epsilon, name="epsilon")
         exact, wanted = Fraction(level), _tolerance(tolerance)
@@ -215,21 +217,24 @@ class PrivacyLoss:
             found = [self._directions.delta(below, wanted)]
             if above != below:
                 found = [spanning(self._directions.delta(above, wanted), found[0])]
-        return self._upper_kind(found, lambda guarantee: delta_of(guarantee, exact), largest=1.0)
+        best = self._upper_kind(found, lambda guarantee: delta_of(guarantee, exact), largest=1.0)
+        return best.asked((_MILLIONTH if wanted is None else wanted) * best.upper)
 
     def epsilon(self, delta: Number, *, tolerance: Number | None = None) -> Enclosure:
         """Enclose the least epsilon >= 0 with which the releases are (epsilon, delta)-DP; infinite if there is none.
 
-        `tolerance` is the width that the bounds should have; they hold whether or not it is met. The default is a
-        millionth of epsilon.
+        `tolerance` is the width that the bounds should have, by default a millionth of epsilon (of .001 where epsilon
+        is smaller); they hold whether or not it is met, and the answer's `met` says which.
         """
         exact = Fraction(probability(delta, name="delta"))
         # pairs take floats: a delta between two floats is bracketed by them, the smaller one giving the larger epsilon
         below, above = round_down(exact), round_up(exact)
-        found = self._epsilons(below, _tolerance(tolerance))
+        wanted = _tolerance(tolerance)
+        found = self._epsilons(below, wanted)
         if above != below and found:
-            found = [spanning(largest_of(self._epsilons(above, _tolerance(tolerance))), largest_of(found))]
-        return self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, exact), largest=math.inf)
+            found = [spanning(largest_of(self._epsilons(above, wanted)), largest_of(found))]
+        best = self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, exact), largest=math.inf)
+        return best.asked(_MILLIONTH * max(best.lower, 1e-3) if wanted is None else wanted)
 
     def max_loss(self) -> Enclosure:
         """Enclose the largest loss of any outcomes: the least epsilon of a pure guarantee (may be infinite)."""
