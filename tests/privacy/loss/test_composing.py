@@ -305,8 +305,8 @@ def test_sampling_states_its_relation_and_its_sampler():
         (gaussian_loss(1, relation=ADD_REMOVE), "shuffled", ParameterError, "not independent samples"),
         (gaussian_loss(1, relation=ADD_REMOVE), "everyone", ParameterError, "must be 'poisson' or 'fixed size'"),
         (gaussian_loss(1, relation=ADD_REMOVE), "by hand", ParameterError, "must be one of"),
-        (ZCDP(0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "mechanism's own loss"),
-        (RenyiDP(3, 0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "mechanism's own loss"),
+        (ZCDP(0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "Start from the noise instead"),
+        (RenyiDP(3, 0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "Start from the noise instead"),
         (1.0, "poisson", ParameterError, "takes a price"),
     ],
 )
