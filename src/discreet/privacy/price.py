@@ -14,6 +14,7 @@ from discreet.errors import ConflictingParameters, MissingParameter, ParameterEr
 from discreet.laws.number import Number
 from discreet.privacy.guarantees import ZCDP, ApproxDP, implies
 from discreet.privacy.numbers import positive_price
+from discreet.privacy.pairs import NormalPair, boundary
 
 _WHOLE = ("epsilon", "rho", "mu", "share", "error")  # each of them is a price by itself; delta goes beside one
 _MEANING = {"share": " (a part of the budget)", "error": " (the cheapest price for that error)"}

@@ -77,7 +77,7 @@ class Gaussian(AdditiveNoise):
     >>> many = Sensitivity(1.0, norm=Norm.L2, relation=Relation.ADD_REMOVE)
     >>> step = Gaussian(scale=1, sensitivity=many, length=1000)
     >>> step.guarantee, step.gaussian_law.name
-    (GaussianDP(mu=1.000000..., relation=<Relation.ADD_REMOVE: 'add or remove one row'>), 'ROUNDED')
+    (GaussianDP(mu=1.00000002..., relation=Relation.ADD_REMOVE), 'ROUNDED')
     """
 
     noise: GaussianNoise
@@ -262,7 +262,7 @@ def calibrated_noise(
     candidates: list[GaussianNoise] = []
     if law is not GaussianLaw.DISCRETE:
         candidates.append(by_curve)
-        if exact_pair and not fine:
+        if exact_pair and by_curve.scale < _COARSE:
             candidates.append(RoundedGaussian(_least_scale(target, steps, RoundedGaussian)))
     if law is GaussianLaw.DISCRETE or (law is None and (integer or not fine)):
         candidates.append(DiscreteGaussian(_least_scale(target, steps, DiscreteGaussian if exact_pair else None)))
@@ -282,7 +282,7 @@ def _least_scale(target: ApproxDP, steps: Fraction, law: type[GaussianNoise] | N
     while not meets(high):
         high *= 2
     low = high / 2
-    while low > _NARROWEST and meets(low):
+    while meets(low):
         low, high = low / 2, low
     while high - low > high * _PRECISION:
         middle = (low + high) / 2

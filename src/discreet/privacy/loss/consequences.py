@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from discreet.errors import NoSoundConversion
 from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, convert
 from discreet.privacy.numbers import written
-from discreet.privacy.pairs import NormalPair, normal_pair_is_worse
+from discreet.privacy.pairs import normal_pair_is_worse
 
 if TYPE_CHECKING:
     from discreet.privacy.loss.loss import PrivacyLoss
@@ -57,9 +57,9 @@ def _is_gaussian(loss: PrivacyLoss, largest: float, guarantee: GaussianDP) -> bo
 def gaussian_square(loss: PrivacyLoss) -> Fraction | None:
     """Return the square of a mu for which the releases are mu-Gaussian DP, exactly; None where none is known.
 
-    Privacy. The sum over releases of the square of each one's mu: that of its normal pairs, or what its guarantee or
-        its largest loss implies.
-        Proof: a release all of whose pairs are normal is a post-processing of the one with the largest mu
+    Privacy. The sum over releases of the square of each one's mu: that of its pairs, where a theorem gives them one, or
+        what its guarantee or its largest loss implies.
+        Proof: a release whose pairs are all post-processings of normal ones is one of the pair with the largest mu
         (`NormalPair`); the others by `convert`. Releases that are Gaussian DP add in squares (`basic_composition`).
 
     >>> from discreet.privacy.loss.reference import gaussian_loss
@@ -78,7 +78,7 @@ def gaussian_square(loss: PrivacyLoss) -> Fraction | None:
 def _square_of(release: Release) -> Fraction | None:
     """Return the least mu^2 known of one release."""
     pairs = (*release.remove, *release.add)
-    normal = [Fraction(pair.mu) ** 2 for pair in pairs if isinstance(pair, NormalPair)]
+    normal = [square for pair in pairs if (square := pair.gaussian_square()) is not None]
     found = [max(normal)] if pairs and len(normal) == len(pairs) else []
     largest = max((pair.max_loss().upper for pair in pairs), default=math.inf)
     known = [release.guarantee] if math.isinf(largest) else [release.guarantee, PureDP(largest)]
