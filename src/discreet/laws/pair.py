@@ -39,6 +39,10 @@ class Pair(ABC):
         """Return a rho with every Renyi divergence D_alpha proven to be at most alpha rho, where one is known."""
         return None
 
+    def gaussian_square(self) -> Fraction | None:
+        """Return mu^2 where the pair is proven to be no easier to tell apart than N(mu, 1) and N(0, 1)."""
+        return None
+
     def epsilon(self, delta: float) -> Enclosure:
         """Enclose the least epsilon >= 0 whose hockey-stick divergence is at most delta."""
         if not 0.0 <= delta <= 1.0:

@@ -5,13 +5,14 @@ from discreet.laws.choices import Hit, Winner
 from discreet.mechanisms.choices import Exponential, NoisyMax, PermuteAndFlip, RandomizedResponse, Top
 from discreet.mechanisms.keys import KeyCounts, KeyNoise, ThresholdedHistogram
 from discreet.mechanisms.mechanism import Mechanism
-from discreet.mechanisms.noise import Gaussian, Laplace, TruncatedGeometric
+from discreet.mechanisms.noise import Gaussian, GaussianLaw, Laplace, TruncatedGeometric
 from discreet.mechanisms.streams import AboveThreshold, Split
 
 __all__ = [
     "AboveThreshold",
     "Exponential",
     "Gaussian",
+    "GaussianLaw",
     "Hit",
     "KeyCounts",
     "KeyNoise",

@@ -131,7 +131,7 @@ def test_the_gaussian_target_is_tight_on_the_exact_law() -> None:
     assert mechanism.loss.delta(1.0).upper <= 1e-6 < smaller.loss.delta(1.0).lower
 
 
-def test_an_array_of_reals_is_calibrated_through_zcdp() -> None:
+def test_an_array_of_reals_meets_its_target() -> None:
     stated = dp.Sensitivity(1.0, norm=dp.Norm.L2, relation=dp.Relation.ADD_REMOVE)
     mechanism = dp.Gaussian(epsilon=1, delta=1e-6, sensitivity=stated, length=100)
     assert mechanism.loss.epsilon(1e-6).upper <= 1.0 + 1e-9

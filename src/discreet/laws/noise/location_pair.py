@@ -82,6 +82,10 @@ class LocationPair(Pair):
         """The rho of the noise at this shift, where a theorem gives one."""
         return self.noise.concentration(self.shift)
 
+    def gaussian_square(self) -> Fraction | None:
+        """The mu^2 of the noise at this shift, where a theorem gives one."""
+        return self.noise.gaussian_square(self.shift)
+
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the error of the best test of size alpha: a half-line, randomized on its boundary point."""
         if not 0.0 <= alpha <= 1.0:

@@ -98,6 +98,13 @@ class ProductPair(Pair):
             None if any(part is None for part in parts) else sum((part or Fraction(0) for part in parts), Fraction(0))
         )
 
+    def gaussian_square(self) -> Fraction | None:
+        """Normal pairs side by side are one, after a rotation: squares of their distances add."""
+        parts = [pair.gaussian_square() for pair in self.pairs]
+        return (
+            None if any(part is None for part in parts) else sum((part or Fraction(0) for part in parts), Fraction(0))
+        )
+
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose delta on the joint atoms."""
         return self.joint().delta(epsilon)

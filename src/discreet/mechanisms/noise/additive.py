@@ -61,9 +61,12 @@ class AdditiveNoise(Mechanism):
         if self.sensitivity.is_integer:
             self.grid = Fraction(1)
             return
-        self.grid = self._grid_given or two_to(floor_log2(approximate_scale) - _STEPS_PER_SCALE_BITS)
-        check_grid(self.grid)
-        self._grid_float, self._per_grid_float = float(self.grid), float(1 / self.grid)
+        self._place_grid(self._grid_given or two_to(floor_log2(approximate_scale) - _STEPS_PER_SCALE_BITS))
+
+    def _place_grid(self, grid: Fraction) -> None:
+        """Take a grid; raise an error if floats cannot hold its multiples."""
+        check_grid(grid)
+        self.grid, self._grid_float, self._per_grid_float = grid, float(grid), float(1 / grid)
 
     @property
     def _integer(self) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -25,8 +26,8 @@ from discreet.privacy.accounting.contour import (
     total_square,
 )
 from discreet.privacy.accounting.floats import bounded
-from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, convert
-from discreet.privacy.numbers import root_upward
+from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP, convert
+from discreet.privacy.numbers import root_upward, written
 from discreet.privacy.pairs import NormalPair
 
 _GOOD_ENOUGH, _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 1e-4, 64, 1024, 1e-300, 1e6
@@ -181,7 +182,28 @@ class DirectedLoss:
             bound = max((value + error) / (alpha - 1) * (1 + 2**-50), 0.0)
             if bound < high:
                 high, method = bound, "moment on the real axis"
+        if high == largest:  # no engine knew more than the largest loss
+            claimed = self._claimed_divergence(alpha)
+            high, method = (claimed, "sum of what the parts guarantee") if claimed < high else (high, method)
         return Enclosure(min(low, high), min(low, high), high, method)
+
+    def _claimed_divergence(self, alpha: float) -> float:
+        """Return a bound on D_alpha from what is known of each part: alpha times its rho, or its guarantee's own."""
+        order, total = Fraction(alpha), Fraction(0)
+        for pair, guarantee, count in self.parts:
+            rho = _part_rho(pair, guarantee)
+            known = [] if rho is None else [order * rho]
+            if guarantee is not None:
+                with suppress(NoSoundConversion):
+                    known.append(written(convert(guarantee, RenyiDP, alpha=alpha).epsilon))
+            if not known:
+                return math.inf
+            total += count * min(known)
+        return round_up(total)
+
+    def infinite(self) -> float:
+        """Return an upper bound on the chance of an infinite loss, as far as an engine knows it; else 0."""
+        return min((engine.infinite[1] for engine in self._engines()), default=0.0)
 
     def ceiling(self, delta: float) -> float:
         """Return an upper bound on epsilon at a delta without any integral: the Renyi bound, or the largest losses."""

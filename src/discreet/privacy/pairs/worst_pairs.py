@@ -214,6 +214,10 @@ class NormalPair(Pair):
         """D_alpha = alpha mu^2/2."""
         return Fraction(self.mu) ** 2 / 2
 
+    def gaussian_square(self) -> Fraction:
+        """mu^2, exactly."""
+        return Fraction(self.mu) ** 2
+
     def _bracketed(self, wanted: Fraction) -> tuple[float, float]:
         """Return an epsilon certainly too small (or 0) and one certainly large enough (or infinity)."""
         mean = Fraction(self.mu)

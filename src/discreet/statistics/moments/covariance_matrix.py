@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from discreet.display import Table, definition_list
 from discreet.errors import InputError, ParameterError
-from discreet.laws import DiscreteGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
+from discreet.mechanisms.noise import GaussianNoise
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, PureDP, Relation, Target
 from discreet.statistics.columns import Missing
 from discreet.statistics.moments.gram import STEPS, moment_weights, stated_fill, stated_region, table_columns
@@ -175,7 +175,7 @@ class Covariance(Statistic):
         """Return how far the noisy number of rows goes, but for a probability `rest`."""
         unit = float(self.region.steps) ** 2 * self.region.reach
         sizes = [1.0 / (self._weights.diagonal * unit)] * self.region.dimension + [1.0 / (self._weights.left * unit)]
-        if isinstance(noise, DiscreteGaussian):
+        if isinstance(noise, GaussianNoise):
             return combination_quantile(noise, sizes, 1.0 - rest)
         return _chernoff_reach([size * float(noise.scale) for size in sizes], rest) + math.fsum(sizes)
 

@@ -29,8 +29,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.laws import DiscreteGaussian, RoundedGaussian
+from discreet.laws import RoundedGaussian
 from discreet.laws.noise import IntegerNoise
+from discreet.mechanisms.noise import GaussianNoise
 
 _APART = 2e-4
 _STEPS = 200
@@ -47,13 +48,14 @@ def combination_quantile(noise: IntegerNoise, coefficients: Sequence[float], con
     if not sizes:
         return 0.0
     scale = float(noise.scale)
-    if isinstance(noise, DiscreteGaussian | RoundedGaussian):
+    if isinstance(noise, GaussianNoise):
         from scipy.special import ndtri
 
         reach = float(-ndtri((1.0 - confidence) / 2.0)) * scale * math.hypot(*sizes)
     else:
         reach = _laplace_sum_quantile([size * scale for size in sizes], 1.0 - confidence)
-    return reach * (1.0 + 1e-12) + math.fsum(sizes)
+    apart = 0.5 if isinstance(noise, RoundedGaussian) else 1.0
+    return reach * (1.0 + 1e-12) + apart * math.fsum(sizes)
 
 
 def _laplace_sum_quantile(scales: list[float], rest: float) -> float:

@@ -13,7 +13,7 @@ from discreet.laws import DiscreteGaussian, DiscreteLaplace, Law, Product, Round
 from discreet.laws.noise import IntegerNoise
 from discreet.mechanisms import Mechanism
 from discreet.mechanisms.domain import add_noise, integer_steps
-from discreet.mechanisms.noise import calibrated_scale
+from discreet.mechanisms.noise import GaussianNoise, calibrated_noise, gaussian_noise_loss
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PrivacyLoss, PureDP, Relation, warn_if_senseless
 from discreet.privacy.numbers import root_upward, written_up
 
@@ -22,8 +22,8 @@ class NoisyVector(Mechanism):
     """Add independent integer noise to an integer, or to every entry of an array of them.
 
     Privacy. Discrete Laplace noise of scale D / epsilon is epsilon-DP for integer vectors that neighbors move by at
-        most D in L1. Discrete Gaussian noise of variance D2 / (2 rho) is rho-zCDP where they move by at most the root
-        of D2 in L2, and rounded normal noise of variance D2 / mu^2 is mu-Gaussian DP.
+        most D in L1. Gaussian noise of scale s is (D2 / (2 s^2))-zCDP where they move by at most the root of D2 in
+        L2, and (root of D2 / s)-Gaussian-DP where it is rounded.
         Proof: as for `Laplace` and `Gaussian`, with nothing to round: the vectors are integers. D2 is kept as a square,
         because the root of an integer need not be one.
     Cost. One draw an entry.
@@ -38,17 +38,16 @@ class NoisyVector(Mechanism):
         guarantee: Guarantee,
         *,
         sensitivity: int,
-        certain: Guarantee,
         scalar: bool,
         squared: int | None = None,
     ) -> None:
-        """Keep the distances of neighbors, and `certain`, the guarantee that holds for any vector.
+        """Keep the noise, what is guaranteed of it, and the distances of neighbors.
 
         `sensitivity` is the largest L1 distance; `squared`, the square of the largest L2 distance, goes with Gaussian
         noise.
         """
         self.noise = noise
-        self._guarantee, self._certain = guarantee, certain
+        self._guarantee = guarantee
         self._sensitivity, self._squared, self._scalar = sensitivity, squared, scalar
 
     @classmethod
@@ -56,9 +55,7 @@ class NoisyVector(Mechanism):
         """Noise for a pure guarantee."""
         guarantee = PureDP(written_up(epsilon), relation=relation)
         warn_if_senseless(guarantee, people=None)
-        return cls(
-            DiscreteLaplace(sensitivity / epsilon), guarantee, sensitivity=sensitivity, certain=guarantee, scalar=scalar
-        )
+        return cls(DiscreteLaplace(sensitivity / epsilon), guarantee, sensitivity=sensitivity, scalar=scalar)
 
     @classmethod
     def gaussian(
@@ -71,39 +68,30 @@ class NoisyVector(Mechanism):
         mu: Fraction | None = None,
         scalar: bool = False,
     ) -> NoisyVector:
-        """Noise for a concentrated guarantee (`rho`), or a Gaussian one (`mu`), which takes rounded normal noise.
+        """Noise for a concentrated guarantee (`rho`), or a Gaussian one (`mu`).
 
-        `squared` is the square of the largest L2 distance of neighbors.
+        `squared` is the square of the largest L2 distance of neighbors. Where one entry alone can move, a concentrated
+        guarantee takes the discrete law, which has less variance at the same scale; all else takes the rounded one.
         """
         if mu is not None:
-            noise: IntegerNoise = RoundedGaussian(Fraction(root_upward(squared / mu**2)))
+            noise: GaussianNoise = RoundedGaussian(Fraction(root_upward(squared / mu**2)))
             guarantee: Guarantee = GaussianDP(written_up(mu), relation=relation)
         elif rho is not None:
             scale = Fraction(root_upward(squared / (2 * rho)))
-            noise = DiscreteGaussian(scale)
+            noise = DiscreteGaussian(scale) if scalar or sensitivity == 1 else RoundedGaussian(scale)
             guarantee = ZCDP(written_up(squared / (2 * scale**2)), relation=relation)
         else:
             raise AssertionError("the price of Gaussian noise is rho or mu")
         warn_if_senseless(guarantee, people=None)
-        return cls(
-            noise,
-            guarantee,
-            sensitivity=sensitivity,
-            squared=squared,
-            certain=guarantee,
-            scalar=scalar,
-        )
+        return cls(noise, guarantee, sensitivity=sensitivity, squared=squared, scalar=scalar)
 
     @classmethod
     def calibrated(cls, target: ApproxDP, *, sensitivity: int, squared: int, scalar: bool = False) -> NoisyVector:
-        """Gaussian noise for an approximate guarantee, as little as the exact law or the zCDP bound allows."""
+        """Gaussian noise for an approximate guarantee, of the least variance that a proven price allows."""
         warn_if_senseless(target, people=None)
         root = Fraction(root_upward(Fraction(squared)))
-        scale = calibrated_scale(target, root, exact_pair=scalar or sensitivity == 1)
-        certain = ZCDP(written_up(squared / (2 * scale**2)), relation=target.relation)
-        return cls(
-            DiscreteGaussian(scale), target, sensitivity=sensitivity, squared=squared, certain=certain, scalar=scalar
-        )
+        noise = calibrated_noise(target, root, exact_pair=scalar or sensitivity == 1, integer=True)
+        return cls(noise, target, sensitivity=sensitivity, squared=squared, scalar=scalar)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -117,14 +105,19 @@ class NoisyVector(Mechanism):
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The exact pair where neighbors differ in one entry only, else the guarantee.
+        """The exact pair where neighbors differ in one entry only, else what the law proves for every vector.
 
         Integer noise is log-concave, so of all shifts up to the largest the largest is the worst at every epsilon.
         """
-        if self._scalar or self._sensitivity == 1:
-            pair = self.noise.at(self._sensitivity).pair(self.noise)
-            return PrivacyLoss.from_pairs([pair], relation=self.relation, guarantee=self._certain)
-        return PrivacyLoss.from_guarantee(self._certain)
+        shift = self._sensitivity if self._scalar or self._sensitivity == 1 else None
+        if isinstance(self.noise, GaussianNoise):
+            if self._squared is None:
+                raise AssertionError("Gaussian noise goes with an L2 distance")
+            return gaussian_noise_loss(self.noise, Fraction(self._squared), shift=shift, relation=self.relation)
+        if shift is None:
+            return PrivacyLoss.from_guarantee(self._guarantee)
+        pair = self.noise.at(shift).pair(self.noise)
+        return PrivacyLoss.from_pairs([pair], relation=self.relation, guarantee=self._guarantee)
 
     def __call__(self, value: Any) -> Any:
         """Release integers with noise."""

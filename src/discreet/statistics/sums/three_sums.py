@@ -30,8 +30,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws import DiscreteGaussian, RoundedGaussian
 from discreet.laws.noise import IntegerNoise
+from discreet.mechanisms.noise import GaussianNoise
 from discreet.statistics.columns import Totals
 from discreet.statistics.pricing import combination_quantile, mean_of_population
 
@@ -109,7 +109,7 @@ FOR_GAUSSIAN = Quadratics(
 
 def quadratics_for(noise: IntegerNoise) -> Quadratics:
     """Return the quadratics that go with a kind of noise."""
-    return FOR_GAUSSIAN if isinstance(noise, DiscreteGaussian | RoundedGaussian) else FOR_LAPLACE
+    return FOR_GAUSSIAN if isinstance(noise, GaussianNoise) else FOR_LAPLACE
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, ParameterError
-from discreet.laws import DiscreteGaussian, DiscreteLaplace
+from discreet.laws import DiscreteLaplace
+from discreet.mechanisms.noise import GaussianNoise
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.mechanisms import Exponential
 from discreet.privacy import (
@@ -199,6 +200,6 @@ def noise_for(
 def deviation_of(mechanism: NoisyVector) -> float:
     """Return the standard deviation of one entry's noise."""
     noise = mechanism.noise
-    if not isinstance(noise, DiscreteGaussian | DiscreteLaplace):
+    if not isinstance(noise, GaussianNoise | DiscreteLaplace):
         raise AssertionError("an allowance makes Laplace and Gaussian noise only")
     return math.sqrt(noise.variance)

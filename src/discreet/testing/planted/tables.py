@@ -93,7 +93,6 @@ class QuietCount(Count):
             type(right.noise)(right.noise.scale / 2),
             right.guarantee,
             sensitivity=1,
-            certain=right.guarantee,
             scalar=True,
         )
 

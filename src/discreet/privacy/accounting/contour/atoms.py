@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair, Pair
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair, Pair, RoundedGaussian
 from discreet.laws.number import Number
 from discreet.privacy.accounting.contour.gaussian import NARROW
 from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
@@ -41,7 +41,7 @@ def atoms_of(pair: Pair) -> LossAtoms | None:
             return _of_table(pair)
         case PureApproxPair():
             return _of_guarantee(pair)
-        case LocationPair() if isinstance(pair.noise, DiscreteGaussian | DiscreteLaplace):
+        case LocationPair() if isinstance(pair.noise, DiscreteGaussian | DiscreteLaplace | RoundedGaussian):
             return _of_noise(pair)
         case PoissonPair() | FixedSizePair():
             base, shares = atoms_of(pair.base), _shares(pair.rate)
@@ -82,7 +82,7 @@ def _of_noise(pair: LocationPair) -> LossAtoms | None:
     """List the outcomes that carry all but 2^-1040 of both laws; the rest of P counts as an infinite loss."""
     if pair.shift == 0:
         return None
-    gaussian = isinstance(pair.noise, DiscreteGaussian)
+    gaussian = not isinstance(pair.noise, DiscreteLaplace)
     if gaussian and pair.noise.scale > NARROW:
         return None
     reach = int(38 * pair.noise.scale) + 3 if gaussian else 0
@@ -99,31 +99,39 @@ def _of_noise(pair: LocationPair) -> LossAtoms | None:
         ends = [np.array([lower_float(b) for b in part]) for part in (p, q)]
         tops = [np.array([upper_float(b) for b in part]) for part in (p, q)]
         lost = upper_float(right[0] + left[0]) if gaussian else 0.0
-        loss = np.array([float(_loss(pair, y)) for y in places])
-    blur = 2.0**-52 * np.abs(loss)
+        low, high = _losses(pair, places, p, q)
     tails = (np.array([0.0]), np.array([lost])) if lost else (np.array([]), np.array([]))
     wide = np.full(len(tails[0]), math.inf)
     return LossAtoms(
-        np.append(loss - blur, -wide), np.append(loss + blur, wide),
+        np.append(low, -wide), np.append(high, wide),
         np.append(ends[0], tails[0]), np.append(tops[0], tails[1]),
         np.append(ends[1], tails[0]), np.append(tops[1], tails[1]),
     )  # fmt: skip
 
 
 def _masses(pair: LocationPair, reach: int) -> list[Ball]:
-    """Enclose P(noise = x) for x from 0 on: the mass at 0 times a power."""
+    """Enclose P(noise = x) for x from 0 on: the mass at 0 times a power, or each mass by itself."""
+    if isinstance(pair.noise, RoundedGaussian):
+        return [pair.noise.mass_ball(x) for x in range(reach + 1)]
     scale, top = pair.noise.scale, pair.noise.mass_ball(0)
     if isinstance(pair.noise, DiscreteGaussian):
         return [top * (-ball(Fraction(x * x) / (2 * scale * scale))).exp() for x in range(reach + 1)]
     return [top * (-ball(Fraction(x) / scale)).exp() for x in range(reach + 1)]
 
 
-def _loss(pair: LocationPair, outcome: int) -> Fraction:
-    """Return ln p(y - shift)/p(y), which is rational in the scale."""
+def _losses(pair: LocationPair, places: range, p: list[Ball], q: list[Ball]) -> tuple[Floats, Floats]:
+    """Return ends of ln p(y - shift)/p(y), which is rational in the scale but for rounded noise."""
     scale, shift = pair.noise.scale, pair.shift
+    if isinstance(pair.noise, RoundedGaussian):
+        logs = [(one / other).log() for one, other in zip(p, q, strict=True)]
+        return np.array([lower_float(log) for log in logs]), np.array([upper_float(log) for log in logs])
     if isinstance(pair.noise, DiscreteGaussian):
-        return Fraction(2 * outcome * shift - shift * shift) / (2 * scale * scale)
-    return Fraction(abs(outcome) - abs(outcome - shift)) / scale
+        exact = [Fraction(2 * y * shift - shift * shift) / (2 * scale * scale) for y in places]
+    else:
+        exact = [Fraction(abs(y) - abs(y - shift)) / scale for y in places]
+    loss = np.array([float(one) for one in exact])
+    blur = 2.0**-52 * np.abs(loss)
+    return loss - blur, loss + blur
 
 
 def _sampled(base: LossAtoms, shares: tuple[float, float], side: Side) -> LossAtoms:

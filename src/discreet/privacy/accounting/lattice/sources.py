@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair, Pair
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair, Pair, RoundedGaussian
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.lattice.cells import LEAST, AtomSource, CurveSource, LatticeAtoms, LossSource, Reach
 from discreet.privacy.accounting.lattice.densities import Density, DensitySource, ExponentialDensity, NormalDensity
@@ -185,7 +185,10 @@ def noise_source(pair: LocationPair, reach: Reach) -> AtomSource | None:
         return table_source(certain())
     if isinstance(noise, DiscreteLaplace):
         return _integer_laplace(noise, shift)
-    return _integer_gaussian(noise, shift, reach) if isinstance(noise, DiscreteGaussian) else None
+    if isinstance(noise, DiscreteGaussian):
+        return _integer_gaussian(noise, shift, reach)
+    table = noise_table(pair, reach)
+    return None if table is None else table_source(table)
 
 
 def _integer_laplace(noise: DiscreteLaplace, shift: int) -> AtomSource | None:
@@ -241,8 +244,8 @@ def claim_table(pair: PureApproxPair) -> FinitePair:
 def noise_table(pair: LocationPair, reach: Reach) -> FinitePair | None:
     """List the outcomes of integer noise in balls; the two tails are atoms known by their bounds only."""
     noise, shift = pair.noise, pair.shift
-    gaussian = isinstance(noise, DiscreteGaussian)
-    if not isinstance(noise, DiscreteGaussian | DiscreteLaplace):
+    gaussian = not isinstance(noise, DiscreteLaplace)
+    if not isinstance(noise, DiscreteGaussian | DiscreteLaplace | RoundedGaussian):
         return None
     out = math.ceil(float(noise.scale) * math.sqrt(-2 * min(reach.high, reach.low))) + 2 if gaussian else 0
     if 2 * out + shift > _MOST_ROWS:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from discreet.display import Progress
 from discreet.errors import ParameterError
-from discreet.laws import DiscreteGaussian
+from discreet.laws import RoundedGaussian
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
 from discreet.privacy.numbers import root_upward
@@ -200,7 +200,7 @@ def measure_residuals(
 ) -> Residuals:
     """Release every residual of an allocation; `total` is the stated number of records where it is public.
 
-    Each residual times the number of its cells is a table of integers. Independent discrete Gaussian noise goes on
+    Each residual times the number of its cells is a table of integers. Independent Gaussian noise, rounded, goes on
     every entry, and the projection onto residuals throws away the part of the noise that can hold no signal: what is
     left has the covariance v(B) P(B), though nothing correlated was ever drawn.
 
@@ -213,7 +213,7 @@ def measure_residuals(
     if total is not None:
         parts[()], variances[()] = np.array(float(total)), 0.0
     scales = noise_scales(allocation, rho)
-    laws = {scale: DiscreteGaussian(scale) for scale in set(scales)}
+    laws = {scale: RoundedGaussian(scale) for scale in set(scales)}
     for place, (part, scale) in enumerate(zip(allocation.residuals, scales, strict=True)):
         exact = scaled_residual(histogram(records, part))
         noise = laws[scale].draw(exact.size).reshape(exact.shape)
