@@ -39,6 +39,10 @@ def open_session(budget, **changes):
     return Session.from_frames(**{"visits": frame, "unit": "row", "budget": budget, "columns": COLUMNS, **changes})
 
 
+def above(cost):
+    return f"visits WHERE cost > {cost}"
+
+
 def priced(session, sql, **price):
     return session._charging.priced(sql, read_price(**price))
 
@@ -57,7 +61,7 @@ def test_ten_counts_by_fifty_groups_have_less_noise_than_under_zcdp():
     policy = priced(open_session(concentrated(*POINT)), BY_REGION, share=0.1)
     assert variance["gaussian"] / policy.measures[0].noise(policy.parts[0]).noise.variance <= 0.82
     for turn in range(10):
-        answer = by_mu.sql(BY_REGION.replace("visits", f"visits WHERE cost > {turn}"), share=0.1)
+        answer = by_mu.sql(BY_REGION.replace("visits", above(turn)), share=0.1)
         assert len(answer.to_pandas()) == 50
     with pytest.raises(BudgetExceeded):
         by_mu.sql("SELECT COUNT(*) AS n FROM visits", share=0.01)
@@ -68,7 +72,7 @@ def test_ten_counts_by_fifty_groups_have_less_noise_than_under_zcdp():
 def test_a_price_in_mu_is_charged_as_it_is_written():
     session = open_session(GaussianDP(1))
     for turn in range(100):
-        answer = session.sql(f"SELECT COUNT(*) AS n FROM visits WHERE cost > {turn}", mu=0.1)
+        answer = session.sql("SELECT COUNT(*) AS n FROM " + above(turn), mu=0.1)
         assert answer.guarantee == GaussianDP(0.1, relation=Relation.ADD_REMOVE)
     assert session.budget.remaining == GaussianDP(0, relation=Relation.ADD_REMOVE)
     assert session.sql("SELECT COUNT(*) AS n FROM visits WHERE cost > 3", mu=0.1).record.replayed
@@ -195,17 +199,21 @@ def test_a_price_is_still_asked_for_once():
         session.sql("SELECT COUNT(*) AS n FROM visits")
 
 
+def compared(words):
+    listed = words.partition(" would be: ")[2].split(", ")
+    return {name: float(size) for name, _, size in (one.rpartition(" ") for one in listed)}
+
+
 def test_explain_compares_the_notions_for_the_question_at_hand():
     session = open_session(gaussian(*POINT))
     counts = session.explain(BY_REGION, share=0.1).other_budgets
     assert counts.startswith(
         "with epsilon 1 at delta 1e-06 for 10 such questions, the noise (st. dev.) of n would be: "
     )
-    noise = {name: float(size) for name, _, size in (one.rpartition(" ") for one in counts.split(": ")[1].split(", "))}
+    noise = compared(counts)
     assert list(noise) == ["pure or approx", "zcdp", "gaussian"]
     assert (noise["gaussian"] / noise["zcdp"]) ** 2 <= 0.87
-    ranks = session.explain("SELECT MEDIAN(cost) AS m FROM visits", share=0.1).other_budgets
-    ranked = {name: float(size) for name, _, size in (one.rpartition(" ") for one in ranks.split(": ")[1].split(", "))}
+    ranked = compared(session.explain("SELECT MEDIAN(cost) AS m FROM visits", share=0.1).other_budgets)
     assert ranked["zcdp"] < ranked["gaussian"] < ranked["pure or approx"]  # choices are dearer in mu
     assert (
         "approx"
