@@ -249,7 +249,10 @@ def root_down(value: Fraction) -> Number:
     (Fraction(3, 10), 0.7071067811865475)
     """
     root = rational_root(value)
-    return written_down(Fraction(downward(lambda: number(value).sqrt()))) if root is None else exactly(root)
+    if root is not None:
+        return exactly(root)
+    below = downward(lambda: number(value).sqrt())
+    return below if written(below) ** 2 <= value else written_down(Fraction(below))
 
 
 def rational_root(value: Fraction) -> Fraction | None:

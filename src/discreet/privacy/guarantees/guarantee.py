@@ -231,11 +231,11 @@ class GaussianDP(Guarantee):
     >>> GaussianDP(1).to_zcdp()
     ZCDP(rho=0.5, delta=0.0)
     >>> GaussianDP(0.5, delta=1e-7).to_approx(delta=1e-6)
-    ApproxDP(epsilon=2.3..., delta=1e-06)
+    ApproxDP(epsilon=2.265..., delta=1e-06)
     """
 
     mu: Number
-    delta: Number = 0
+    delta: Number = 0.0
     _: KW_ONLY
     relation: Relation = Relation.UNSTATED
 

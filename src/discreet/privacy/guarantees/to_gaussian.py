@@ -66,7 +66,7 @@ def bounded_range_to_gaussian(epsilon: Number, *, relation: Relation = Relation.
     Reference. Dong, Durfee, Rogers 2020 for bounded range; Sampford 1953; Dong, Roth, Su 2022.
 
     >>> bounded_range_to_gaussian(1).mu, PureDP(1).to_gaussian().mu
-    (0.6240..., 1.23...)
+    (0.6238..., 1.23...)
     """
     half = pure_to_gaussian(PureDP(Fraction(epsilon) / 2)).mu
     return GaussianDP(half, relation=relation)

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from discreet.display import format_number
 from discreet.errors import DiscreetError
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureDP, largest_mu, largest_rho
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureDP, largest_rho
 from discreet.privacy.adaptive import privacy_filter
 from discreet.query.measures import QuantilesOfGroups
-from discreet.query.policy import Policy, concentrated, gaussian
+from discreet.query.policy import Policy, gaussian
 from discreet.query.pricing.priced_query import PricedQuery, priced
 
 _DELTA = Fraction(1, 10**6)  # at which a budget without a point of its own is read
@@ -28,10 +28,11 @@ def other_budgets(made: PricedQuery, policy: Policy, rows_expected: int | None) 
     point = _point(policy.budget)
     if point is None or not made.query.aggregation.asked:
         return ""
+    private_keys = made.selection is not None
     count = max(privacy_filter(policy.budget).fits(made.guarantee), 1)
     found = {
         name: _noise(made, replace(policy, budget=budget.under(policy.relation)), Fraction(1, count), rows_expected)
-        for name, budget in _budgets(point, private_keys=made.selection is not None).items()
+        for name, budget in _budgets(point, _reserve(policy.budget, private_keys), private_keys=private_keys).items()
     }
     sizes = [f"{name} {format_number(size, digits=4)}" for name, size in found.items() if size is not None]
     if not sizes:
@@ -42,7 +43,7 @@ def other_budgets(made: PricedQuery, policy: Policy, rows_expected: int | None) 
 
 
 def _point(budget: Guarantee) -> ApproxDP | None:
-    """Return an (epsilon, delta) that a budget means; at twice its own delta, half of which goes to private keys."""
+    """Return an (epsilon, delta) that a budget means: at twice the delta that it keeps for private keys."""
     match budget:
         case ApproxDP():
             return budget
@@ -51,14 +52,19 @@ def _point(budget: Guarantee) -> ApproxDP | None:
     return None
 
 
-def _budgets(point: ApproxDP, *, private_keys: bool) -> dict[str, Guarantee]:
-    """Return a budget of each notion that keeps the point; for private keys half of delta is set apart."""
+def _reserve(budget: Guarantee, private_keys: bool) -> Fraction:
+    """Return the delta that is set apart for private keys, the same in every notion."""
+    if isinstance(budget, ApproxDP):
+        return Fraction(budget.delta) / 2 if private_keys else Fraction(0)
+    return Fraction(getattr(budget, "delta", 0))
+
+
+def _budgets(point: ApproxDP, reserve: Fraction, *, private_keys: bool) -> dict[str, Guarantee]:
+    """Return a budget of each notion that keeps the point, with the reserve; in its own notion it is the budget."""
     epsilon, delta = Fraction(point.epsilon), Fraction(point.delta)
-    approx: dict[str, Guarantee] = {"approx": ApproxDP(epsilon, delta)}
-    if private_keys:
-        return approx | {"zcdp": concentrated(epsilon, delta), "gaussian": gaussian(epsilon, delta, delta / 2)}
-    both = {"zcdp": ZCDP(largest_rho(epsilon, delta)), "gaussian": GaussianDP(largest_mu(epsilon, delta))}
-    return {"pure or approx": PureDP(epsilon)} | both
+    in_epsilon: dict[str, Guarantee] = {"approx": point} if private_keys else {"pure or approx": PureDP(epsilon)}
+    rho = largest_rho(epsilon, (delta - reserve) / (1 - reserve))
+    return in_epsilon | {"zcdp": ZCDP(rho, reserve), "gaussian": gaussian(epsilon, delta, reserve)}
 
 
 def _noise(made: PricedQuery, policy: Policy, share: Fraction, rows_expected: int | None) -> float | None:
