@@ -8,11 +8,10 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import Finite, Pair
 from discreet.privacy import ApproxDP, PureDP
 from discreet.testing.museum.budgets import certain, disjoint
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, right, wrong
 
 _WARNER = "Warner 1965"
 
@@ -20,11 +19,9 @@ _WARNER = "Warner 1965"
 class TwoCoins(NumericExhibit):
     """The textbook's randomized response: the truth on heads, a second coin on tails."""
 
-    label = Label(
+    label = right(
         "TwoCoins",
         PureDP(math.log(3)),
-        Outcome.KEPT,
-        Level.EXACT,
         "The truth with chance 3/4 and the opposite with chance 1/4: right, with epsilon = ln 3.",
         _WARNER,
     )
@@ -47,11 +44,9 @@ class TwoCoins(NumericExhibit):
 class YesIsNeverFlipped(TwoCoins):
     """The same, but only those who have nothing to hide ever lie."""
 
-    label = Label(
+    label = wrong(
         "YesIsNeverFlipped",
         PureDP(math.log(3)),
-        Outcome.REFUTED,
-        Level.EXACT,
         "A 'yes' is reported as it is, a 'no' is flipped with chance 1/2: whoever reports 'no' has nothing to hide.",
         _WARNER + "; the fault is a textbook one",
     )
@@ -61,11 +56,9 @@ class YesIsNeverFlipped(TwoCoins):
 class ExactThreshold(NumericExhibit):
     """The names of all groups with at least five people, counted exactly."""
 
-    label = Label(
+    label = wrong(
         "ExactThreshold",
         ApproxDP(1, 1e-6),
-        Outcome.REFUTED,
-        Level.EXACT,
         "A group is named if at least five people are in it, without noise: one person makes a name appear.",
         "Korolova, Kenthapadi, Mishra, Ntoulas 2009",
     )

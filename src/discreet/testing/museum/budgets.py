@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import DiscreteLaplace, Finite, Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, laplace, seeded, uniform
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, laplace, right, seeded, uniform, wrong
 from discreet.testing.museum.histograms import shifted_laplace
 
 _DWORK = "Dwork, McSherry, Nissim, Smith 2006"
@@ -21,11 +20,9 @@ _ANSWERS = 5
 class SplitBudget(NumericExhibit):
     """Five answers at a fifth of the budget each."""
 
-    label = Label(
+    label = right(
         "SplitBudget",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "Five answers with Laplace noise of scale 5 / epsilon each: right.",
         _DWORK,
     )
@@ -47,11 +44,9 @@ class SplitBudget(NumericExhibit):
 class UnsplitBudget(SplitBudget):
     """Five answers at the whole budget each."""
 
-    label = Label(
+    label = wrong(
         "UnsplitBudget",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Five answers at epsilon each, and epsilon claimed for all of them together.",
         _DWORK,
     )
@@ -61,11 +56,9 @@ class UnsplitBudget(SplitBudget):
 class NoiseDrawnOnce(NumericExhibit):
     """Two answers with the same noise."""
 
-    label = Label(
+    label = wrong(
         "NoiseDrawnOnce",
         PureDP(2 * _EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Two answers share one draw of integer noise: their difference is exact.",
         "Dwork, Roth 2014, on composition; the fault is a textbook one",
     )
@@ -90,11 +83,9 @@ class NoiseDrawnOnce(NumericExhibit):
 class FixedSeed(NumericExhibit):
     """Noise from a generator with a seed that anybody can read in the code."""
 
-    label = Label(
+    label = wrong(
         "FixedSeed",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The generator is seeded with a constant before each answer: the noise is a public number.",
         "Garfinkel, Leclerc 2020",
     )
@@ -116,11 +107,9 @@ class FixedSeed(NumericExhibit):
 class UniformNoise(NumericExhibit):
     """Noise between -10 and 10, all values alike."""
 
-    label = Label(
+    label = wrong(
         "UniformNoise",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Noise uniform on [-10, 10]: within the range it hides perfectly, beyond one end it rules an input out.",
         "Dwork, Roth 2014, on why pure privacy needs unbounded noise",
     )

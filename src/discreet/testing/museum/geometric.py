@@ -8,20 +8,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import Finite, Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, one_differs
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, one_differs, right
 
 
 class GeometricFromWeights(NumericExhibit):
     """A count of five people from a table of integer weights: each step away from the truth is 8/9 as likely."""
 
-    label = Label(
+    label = right(
         "TruncatedGeometric",
         PureDP(math.log1p(1 / 8)),
-        Outcome.KEPT,
-        Level.EXACT,
         "Truncated geometric noise from one uniform integer, with an epsilon that is exactly ln(1 + 2^-3): right.",
         "Balcer, Vadhan 2018, algorithm 4.8",
     )

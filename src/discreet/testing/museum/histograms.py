@@ -7,11 +7,19 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import Pair
 from discreet.privacy import PureDP
 from discreet.privacy.pairs import LaplacePair
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, all_differ, laplace, one_differs
+from discreet.testing.museum.exhibit import (
+    NumericExhibit,
+    Vector,
+    Vectors,
+    all_differ,
+    laplace,
+    one_differs,
+    right,
+    wrong,
+)
 from discreet.testing.museum.laws import Sandwich, laplace_product
 
 _DING = "Ding, Wang, Wang, Zhang, Kifer 2018"
@@ -21,11 +29,9 @@ _EPSILON = Fraction(1, 10)
 class LaplaceNoise(NumericExhibit):
     """Laplace noise on one number."""
 
-    label = Label(
+    label = right(
         "Laplace",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "One number plus Laplace noise of scale 1 / epsilon: right.",
         "Dwork, McSherry, Nissim, Smith 2006",
     )
@@ -47,11 +53,9 @@ class LaplaceNoise(NumericExhibit):
 class NoisyHistogram(NumericExhibit):
     """Laplace noise on every count of a histogram, of which a person changes one."""
 
-    label = Label(
+    label = right(
         "NoisyHist1",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "Every count plus Laplace noise of scale 1 / epsilon, one count differs: right.",
         _DING,
     )
@@ -73,11 +77,9 @@ class NoisyHistogram(NumericExhibit):
 class NoisyHistogramInverted(NoisyHistogram):
     """The same with epsilon where 1 / epsilon belongs."""
 
-    label = Label(
+    label = wrong(
         "NoisyHist2",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The scale of the noise is epsilon instead of 1 / epsilon: a hundred times too little.",
         _DING,
     )
@@ -87,11 +89,9 @@ class NoisyHistogramInverted(NoisyHistogram):
 class LaplaceParallel(NumericExhibit):
     """Twenty noisy copies of one number, each at a twentieth of the budget."""
 
-    label = Label(
+    label = right(
         "LaplaceParallel",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "Twenty noisy copies of one number at epsilon / 20 each: right, and every copy tells a little.",
         "Bichsel, Steffen, Bogunovic, Vechev 2021",
     )
@@ -114,11 +114,9 @@ class LaplaceParallel(NumericExhibit):
 class PrefixSum(NumericExhibit):
     """Running totals of noisy counts."""
 
-    label = Label(
+    label = wrong(
         "PrefixSum",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Running totals of counts with Laplace noise of scale 1 / epsilon: right if one count differs; here all do.",
         "Wang, Ding, Wang, Kifer, Zhang 2019",
     )

@@ -8,10 +8,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import Finite, Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, one_differs
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, one_differs, right
 
 _REFERENCE = "Erlingsson, Pihur, Korolova 2014"
 _BITS, _HASHES = 20, 4
@@ -23,11 +22,9 @@ class OneTimeRappor(NumericExhibit):
     """Every bit of the filter is kept, or with chance f replaced by a fair coin."""
 
     kept, replaced = Fraction(21, 40), Fraction(19, 40)  # the chances of reporting 1 for a set and for an unset bit
-    label = Label(
+    label = right(
         "OneTimeRAPPOR",
         PureDP(2 * _HASHES * math.log(21 / 19)),
-        Outcome.KEPT,
-        Level.EXACT,
         "Each bit of a Bloom filter is a fair coin with chance 0.95: right, and hash collisions only help.",
         _REFERENCE,
     )
@@ -59,11 +56,9 @@ class Rappor(OneTimeRappor):
     """The same with f = 0.75, then every bit answered once more with chances q = 0.55 and p = 0.45."""
 
     kept, replaced = Fraction(41, 80), Fraction(39, 80)
-    label = Label(
+    label = right(
         "RAPPOR",
         PureDP(2 * _HASHES * math.log(41 / 39)),
-        Outcome.KEPT,
-        Level.EXACT,
         "Each bit of a Bloom filter is randomized twice: right, and hash collisions only help.",
         _REFERENCE,
     )
