@@ -13,7 +13,7 @@ from typing import Any, cast
 import click
 
 from discreet._optional import optional
-from discreet.cli.console import Refusal, readable_console, spinner
+from discreet.cli.console import ReadableConsole, Refusal, spinner
 from discreet.cli.options import FILE, analyst_option, decorated, number_option, policy_option, stated
 from discreet.privacy import PriceOptions
 from discreet.query import Policy, Session, read_policy
@@ -105,7 +105,7 @@ def who(policy: Policy, analyst: str | None) -> str:
 def opened(policy: Path, analyst: str | None) -> Iterator[Session]:
     """Open a session and close it in the end."""
     name = who(read_policy(policy), analyst)
-    with spinner(readable_console(stderr=True), "Opening"):  # the first time CSV files are converted
+    with spinner(ReadableConsole(stderr=True), "Opening"):  # the first time CSV files are converted
         session = Session.open(policy, analyst=name)
     with session:
         yield session

@@ -10,7 +10,7 @@ from discreet import attacks
 from discreet.attacks.census import COUNTED_IN, counted_cells
 from discreet.cli import options
 from discreet.cli.attack import telling
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.data import CensusBlock, census_block
 from discreet.display import Table, format_number
 from discreet.errors import InputError
@@ -34,7 +34,7 @@ def census(people: int, seed: int, least: int, epsilon: float, plot_file: Path |
     """
     with answering():
         block = census_block(people, seed=seed)
-        with spinner(readable_console(), "Solving integer programs"):
+        with spinner(ReadableConsole(), "Solving integer programs"):
             found = attacks.reconstruct_block(attacks.block_tables(block, least=least), truth=block)
             face, read = _private(block, epsilon)
         told = [_proven(found), _claims(found), _noised(epsilon, face, read)]
