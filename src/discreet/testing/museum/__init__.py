@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from discreet._optional import listing
 from discreet.errors import ParameterError
-from discreet.testing.museum.answers import ExactThreshold, TwoCoins, YesIsNeverFlipped
+from discreet.testing.museum.answers import ExactThreshold, OneTimeRappor, Rappor, TwoCoins, YesIsNeverFlipped
 from discreet.testing.museum.budgets import FixedSeed, NoiseDrawnOnce, SplitBudget, UniformNoise, UnsplitBudget
 from discreet.testing.museum.exhibit import Exhibit, Label
 from discreet.testing.museum.floating_noise import FloatingLaplace, InvertedLaplace
@@ -13,8 +13,8 @@ from discreet.testing.museum.gaussians import (
     IntegerGaussianByTheContinuousFormula,
     ShuffledBatches,
 )
-from discreet.testing.museum.geometric import GeometricFromWeights
 from discreet.testing.museum.histograms import (
+    GeometricFromWeights,
     LaplaceNoise,
     LaplaceParallel,
     NoisyHistogram,
@@ -29,7 +29,6 @@ from discreet.testing.museum.maximum import (
     NoisyMaximumValue,
     NoisyMaximumValueExponential,
 )
-from discreet.testing.museum.rappor import OneTimeRappor, Rappor
 from discreet.testing.museum.sensitivities import (
     ClampedSum,
     ClampedToData,
