@@ -5,22 +5,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from discreet.data.invention import coins
 from discreet.display import Progress, Table, listener
-from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes, plotted
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.local.frequency import FrequencyOracle
 from discreet.local.planning.designs import design
 from discreet.local.protocol import Integers, number_of_people, whole_within
 from discreet.privacy.numbers import nonnegative
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _COLORS = (BLUE, ORANGE, GREEN, SOFT)
 _MARKS = ("o", "s", "^", "D")
@@ -87,7 +83,7 @@ class Simulation:
         drawn.minorticks_off()
         drawn.grid(color=SOFT, alpha=0.2, linewidth=0.8)
         drawn.legend(frameon=False, fontsize=10, title="lines predicted, marks measured", title_fontsize=10)
-        return Plot(cast("Figure", drawn.figure))
+        return plotted(drawn)
 
     def __str__(self) -> str:
         return str(self.table())
