@@ -44,12 +44,7 @@ _MEANS = DuchiBit | HybridMean | UnitVectors
 @click.option("--bits", type=click.IntRange(min=1), help="The most bits that a client can send.")
 @click.option("--largest", type=click.IntRange(min=2), help="The most counters that the collector keeps.")
 @click.option("--seed", type=click.IntRange(min=0), help="With --keys: the public seed of the hashing.")
-@options.stated(
-    "--confidence",
-    click.FloatRange(0, 1, min_open=True, max_open=True),
-    0.95,
-    "Confidence of what is called detectable, and of intervals.",
-)
+@options.confidence_option("Confidence of what is called detectable, and of intervals.")
 @click.option(
     "--spec", "spec_file", type=click.Path(dir_okay=False, writable=True, path_type=Path), callback=options.writable,
     help="Write the spec, for clients and collector, into this file (JSON).",

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.data.invention import coins
 from discreet.display import Progress, Table, listener
 from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes, plotted
+from discreet.display.result import told_in_a_table
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.local.frequency import FrequencyOracle
@@ -39,6 +40,7 @@ class SimulatedError:
     optimum: float
 
 
+@told_in_a_table
 @dataclass(frozen=True)
 class Simulation:
     """The root mean square error of estimated frequencies, measured and predicted, by price and number of people."""
@@ -84,13 +86,6 @@ class Simulation:
         drawn.grid(color=SOFT, alpha=0.2, linewidth=0.8)
         drawn.legend(frameon=False, fontsize=10, title="lines predicted, marks measured", title_fontsize=10)
         return plotted(drawn)
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return self.table()._repr_html_()
 
 
 def simulate(

@@ -10,14 +10,14 @@ from numpy.typing import NDArray
 from discreet.laws import DiscreteLaplace, Finite, Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, laplace, right, seeded, uniform, wrong
-from discreet.testing.museum.histograms import shifted_laplace
+from discreet.testing.museum.histograms import LaplaceAnswers
 
 _DWORK = "Dwork, McSherry, Nissim, Smith 2006"
 _EPSILON = Fraction(1, 10)
 _ANSWERS = 5
 
 
-class SplitBudget(NumericExhibit):
+class SplitBudget(LaplaceAnswers):
     """Five answers at a fifth of the budget each."""
 
     label = right(
@@ -31,14 +31,6 @@ class SplitBudget(NumericExhibit):
     def neighbors(self) -> list[Vectors]:
         """One person moves every answer."""
         return [(np.zeros(_ANSWERS), np.ones(_ANSWERS)), (np.zeros(_ANSWERS), np.eye(_ANSWERS)[0])]
-
-    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
-        """Draw noisy answers."""
-        return value + laplace(self.random, float(self.scale), (draws, value.size))
-
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Losses of independent answers add."""
-        return shifted_laplace(first, second, self.scale)
 
 
 class UnsplitBudget(SplitBudget):

@@ -27,7 +27,21 @@ _DING = "Ding, Wang, Wang, Zhang, Kifer 2018"
 _EPSILON = Fraction(1, 10)
 
 
-class LaplaceNoise(NumericExhibit):
+class LaplaceAnswers(NumericExhibit):
+    """Laplace noise of one scale on every answer: only the answers that differ tell anything, and their losses add."""
+
+    scale: Fraction
+
+    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
+        """Draw noisy answers."""
+        return value + laplace(self.random, float(self.scale), (draws, value.size))
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """Return the pair of independent answers."""
+        return shifted_laplace(first, second, self.scale)
+
+
+class LaplaceNoise(LaplaceAnswers):
     """Laplace noise on one number."""
 
     label = right(
@@ -46,12 +60,8 @@ class LaplaceNoise(NumericExhibit):
         """Draw noisy numbers."""
         return float(value[0]) + laplace(self.random, float(self.scale), (draws,))
 
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Return the closed form of one shifted Laplace law."""
-        return shifted_laplace(first, second, self.scale)
 
-
-class NoisyHistogram(NumericExhibit):
+class NoisyHistogram(LaplaceAnswers):
     """Laplace noise on every count of a histogram, of which a person changes one."""
 
     label = right(
@@ -65,14 +75,6 @@ class NoisyHistogram(NumericExhibit):
     def neighbors(self) -> list[Vectors]:
         """Five counts, one of which differs."""
         return one_differs(5)
-
-    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
-        """Draw noisy histograms."""
-        return value + laplace(self.random, float(self.scale), (draws, value.size))
-
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Only the counts that differ tell anything."""
-        return shifted_laplace(first, second, self.scale)
 
 
 class NoisyHistogramInverted(NoisyHistogram):
@@ -112,8 +114,8 @@ class LaplaceParallel(NumericExhibit):
         return shifted_laplace(np.repeat(first, self.copies), np.repeat(second, self.copies), self.scale)
 
 
-class PrefixSum(NumericExhibit):
-    """Running totals of noisy counts."""
+class PrefixSum(LaplaceAnswers):
+    """Running totals of noisy counts: their differences give the noisy counts back, so that they tell the same."""
 
     label = wrong(
         "PrefixSum",
@@ -129,11 +131,7 @@ class PrefixSum(NumericExhibit):
 
     def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
         """Draw noisy running totals."""
-        return np.cumsum(value + laplace(self.random, float(self.scale), (draws, value.size)), axis=1)
-
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Differences of running totals give the noisy counts back, so that they tell the same."""
-        return shifted_laplace(first, second, self.scale)
+        return np.cumsum(super().runs(value, draws), axis=1)
 
 
 def shifted_laplace(first: Vector, second: Vector, scale: Fraction) -> Pair:
