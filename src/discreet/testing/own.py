@@ -53,7 +53,7 @@ def _client(kind: Callable[..., local.Spec], value: Any, **stated: Any) -> Own:
 def _mechanisms() -> list[Own]:
     """Return the mechanisms of the room, in the order of its page."""
     response = mechanisms.RandomizedResponse
-    watch = partial(_own, mechanisms.AboveThreshold, threshold=3, sensitivity=1)
+    watch = partial(_own, mechanisms.AboveThreshold, threshold=3, epsilon=1, sensitivity=1)
     laplace, gaussian = (partial(_own, one, share=_MANY) for one in (mechanisms.Laplace, mechanisms.Gaussian))
     histogram = partial(_own, mechanisms.ThresholdedHistogram, epsilon=1, delta=5e-3, keys=1)
     table = {"a": 30, "b": 1, "c": 0}
@@ -72,9 +72,9 @@ def _mechanisms() -> list[Own]:
         _own(mechanisms.Top, [0, 1, 2, 1], "Top 2", k=2, epsilon=1, sensitivity=1),
         _own(mechanisms.NoisyMax, [0, 1, 2], epsilon=1, sensitivity=1),
         _own(mechanisms.NoisyMax, [5, 5], "NoisyMax with lead", epsilon=1, sensitivity=1, gap=True),
-        watch([0, 4, 3], epsilon=1),
+        watch([0, 4, 3]),
         watch([0, 4, 3, 3], "AboveThreshold, 2 hits", epsilon=2, hits=2, monotone=True),
-        watch([9, 9], "AboveThreshold, gaps", epsilon=1, gap=True),
+        watch([9, 9], "AboveThreshold, gaps", gap=True),
         _own(mechanisms.TruncatedGeometric, 41, share=_MANY, epsilon=1, delta=1e-3, sensitivity=1),
         histogram(table, "ThresholdedHistogram 1", relation=_ADD_REMOVE),
         histogram(table, "ThresholdedHistogram 2", relation=_CHANGE_ONE, noise=truncated),
@@ -83,22 +83,24 @@ def _mechanisms() -> list[Own]:
 
 def _statistics() -> list[Own]:
     """Return the statistics of tables."""
-    own, coarse = partial(_own, relation=_ADD_REMOVE), partial(_own, relation=_ADD_REMOVE, grid=1)
+    at_one: dict[str, Any] = {"relation": _ADD_REMOVE, "epsilon": 1}
+    coarse: dict[str, Any] = {"grid": 1, "relation": _ADD_REMOVE}
     small: dict[str, Any] = {"smallest": 1, "largest": 2, "per_doubling": 1, "symmetric": True}
-    several: dict[str, Any] = {"levels": (0.25, 0.5, 0.75), "bounds": (0, 2), "grid": 1, "tie_bits": 0, "missing": 0}
+    changed: dict[str, Any] = {"grid": 1, "relation": _CHANGE_ONE}
+    levels = (0.25, 0.5, 0.75)
     return [
-        own(statistics.Count, [1, 2, 3], epsilon=0.5),
-        own(statistics.Sum, [1.5, None, 7.25], bounds=(0, 10), epsilon=1),
-        own(statistics.Mean, [0.5, 0.25], bounds=(0, 1), epsilon=1),
-        coarse(statistics.Variance, [0, 1, 1], bounds=(0, 1), epsilon=2),
-        coarse(statistics.StandardDeviation, [0, 1], bounds=(0, 1), rho=0.5),
-        own(statistics.Covariance, np.array([[0.5], [1.0]]), center=[0], radius=1, steps=2, epsilon=1),
-        own(statistics.Histogram, ["a"], keys=["a", "b"], epsilon=1),
-        own(statistics.DiscoveredHistogram, ["a"] * 6 + ["b"], epsilon=1, delta=1e-4),
-        own(statistics.CountDistinct, ["a", "b"], epsilon=1),
-        coarse(statistics.Quantile, [1, 2], level=0.5, bounds=(0, 4), epsilon=1),
-        _own(statistics.Quantiles, [1, 2, 0], relation=_CHANGE_ONE, rho=0.5, **several),
-        own(statistics.ClippingBounds, [1.0, 3.0], level=0.5, epsilon=4, **small),
+        _own(statistics.Count, [1, 2, 3], relation=_ADD_REMOVE, epsilon=0.5),
+        _own(statistics.Sum, [1.5, None, 7.25], bounds=(0, 10), **at_one),
+        _own(statistics.Mean, [0.5, 0.25], bounds=(0, 1), **at_one),
+        _own(statistics.Variance, [0, 1, 1], bounds=(0, 1), epsilon=2, **coarse),
+        _own(statistics.StandardDeviation, [0, 1], bounds=(0, 1), rho=0.5, **coarse),
+        _own(statistics.Covariance, np.array([[0.5], [1.0]]), center=[0], radius=1, steps=2, **at_one),
+        _own(statistics.Histogram, ["a"], keys=["a", "b"], **at_one),
+        _own(statistics.DiscoveredHistogram, ["a"] * 6 + ["b"], **at_one, delta=1e-4),
+        _own(statistics.CountDistinct, ["a", "b"], **at_one),
+        _own(statistics.Quantile, [1, 2], level=0.5, bounds=(0, 4), epsilon=1, **coarse),
+        _own(statistics.Quantiles, [1, 2, 0], levels=levels, bounds=(0, 2), **changed, rho=0.5, tie_bits=0, missing=0),
+        _own(statistics.ClippingBounds, [1.0, 3.0], level=0.5, relation=_ADD_REMOVE, epsilon=4, **small),
     ]
 
 
