@@ -2,8 +2,6 @@
 
 # ruff: noqa: F403, F405  the package file of each floor lists what the floor offers; `__all__` says what is public
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from discreet._optional import listing, loader
