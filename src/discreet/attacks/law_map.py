@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from discreet.data import Panel, genomes
 from discreet.data.invented_genomes import FREQUENCY_RANGE
 from discreet.data.table import MOST_SEED, generator
 from discreet.display import Progress, Table, definition_list, listener
-from discreet.display.plots import INK, SOFT, Plot, axes
+from discreet.display.plots import INK, SOFT, Plot, axes, explained
 from discreet.display.result import told_by_name
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
@@ -29,7 +29,6 @@ from discreet.privacy.numbers import positive, whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 RECOVERED = 0.95
 TRACED, ALARMS = 0.1, 0.01
@@ -110,9 +109,7 @@ class LawMap:
             height=6.4,
         )
         handles = self.draw(drawn)
-        figure = cast("Figure", drawn.figure)
-        figure.legend(handles=handles, loc="outside lower left", ncols=1, frameon=False, labelcolor=INK, fontsize=9)
-        return Plot(figure)
+        return explained(drawn, handles=handles, loc="outside lower left", ncols=1, fontsize=9)
 
     def draw(self, drawn: Axes) -> list[Any]:
         """Draw the map into axes and return what a legend should explain."""

@@ -8,15 +8,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 from discreet.display import definition_list
-from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, explained
 from discreet.privacy import ApproxDP, Guarantee, PureDP, Relation
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 
 _SMALL = 9e-4
 _ONE_PAIR = 2
@@ -180,9 +176,7 @@ def drawn(verdict: Verdict) -> Plot:
         )
     drawing.set_xlim(0.0, reach)
     drawing.set_yticks([])
-    figure = cast("Figure", drawing.figure)
-    figure.legend(loc="outside lower center", ncols=4, frameon=False, labelcolor=INK)
-    return Plot(figure)
+    return explained(drawing, ncols=4)
 
 
 def _limit(verdict: Verdict) -> float | None:

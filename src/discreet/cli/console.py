@@ -74,11 +74,48 @@ class Chapter:
     drawing: str = ""
 
 
-def readable_console(*, stderr: bool = False) -> Console:
-    """Return a console no wider than people like to read."""
-    console = Console(stderr=stderr)
-    console.width = min(console.width, _WIDEST)
-    return console
+class ReadableConsole(Console):
+    """A console no wider than people like to read; nothing that is said on it is taken for markup."""
+
+    def __init__(self, *, stderr: bool = False) -> None:
+        super().__init__(stderr=stderr)
+        self.width = min(self.width, _WIDEST)
+
+    def say_plainly(self, text: str, *, soft_wrap: bool = False, style: str | None = None) -> None:
+        """Print text as it is; lines stay whole if `soft_wrap` is set."""
+        self.print(text, soft_wrap=soft_wrap, style=style, markup=False, highlight=False, emoji=False)
+
+    def say(self, sentence: str) -> None:
+        """Print one paragraph, wrapped between words."""
+        lines = "\n".join(visible(line) for line in sentence.split("\n"))
+        self.say_plainly(f"\n{lines}")
+
+    def say_table(self, table: Table) -> None:
+        """Print a table; where it is wider than the console its texts are wrapped within their columns."""
+        self.say_plainly(f"\n{fitted(table, self.width)}", soft_wrap=True)
+
+    def say_facts(self, facts: Sequence[tuple[str, str]]) -> None:
+        """Print names and what they stand for in two columns, the second wrapped within its own."""
+        margin = max(len(name) for name, _ in facts) + 2
+        width = max(self.width - margin, _NARROWEST_COLUMN)
+        self.print()
+        for name, words in facts:
+            lines = textwrap.wrap(visible(words), width, break_on_hyphens=False) or [""]
+            for place, line in enumerate(lines):
+                self.say_plainly(f"{visible(name) if place == 0 else '':<{margin}}{line}", soft_wrap=True)
+
+    def say_written(self, path: Path) -> None:
+        """Name a file that was written; a path must stay on one line to be clicked or copied."""
+        self.say_plainly(f"Wrote {path.resolve()}", soft_wrap=True)
+
+    def show(self, part: Chapter) -> None:
+        """Print one chapter."""
+        self.say_plainly(f"\n{visible(part.title)}", style="bold")
+        for sentence in part.before:
+            self.say(sentence)
+        self.say_table(part.table)
+        for sentence in part.after:
+            self.say(sentence)
 
 
 @contextmanager
@@ -112,35 +149,9 @@ def progressing(
         yield partial(progress.update, progress.add_task(words, total=total))
 
 
-def show(console: Console, part: Chapter) -> None:
-    """Print one chapter."""
-    say_plainly(console, f"\n{visible(part.title)}", style="bold")
-    for sentence in part.before:
-        say(console, sentence)
-    say_table(console, part.table)
-    for sentence in part.after:
-        say(console, sentence)
-
-
 def chapter_html(part: Chapter, drawing: str = "") -> str:
     """Return one chapter as HTML, with the drawing where it belongs."""
     return section(part.title, *map(paragraph, part.before), part.table.html(), drawing, *map(paragraph, part.after))
-
-
-def say_plainly(console: Console, text: str, *, soft_wrap: bool = False, style: str | None = None) -> None:
-    """Print text as it is: nothing in it is taken for markup, and lines stay whole if `soft_wrap` is set."""
-    console.print(text, soft_wrap=soft_wrap, style=style, markup=False, highlight=False, emoji=False)
-
-
-def say(console: Console, sentence: str) -> None:
-    """Print one paragraph, wrapped between words."""
-    lines = "\n".join(visible(line) for line in sentence.split("\n"))
-    say_plainly(console, f"\n{lines}")
-
-
-def say_table(console: Console, table: Table) -> None:
-    """Print a table; where it is wider than the console its texts are wrapped within their columns."""
-    say_plainly(console, f"\n{fitted(table, console.width)}", soft_wrap=True)
 
 
 def fitted(table: Table, width: int) -> Table:
@@ -186,23 +197,6 @@ def _wrapped(text: str, width: int) -> list[str]:
 def _width(cell: object, digits: int) -> int:
     """Return the width of a cell as it will be written."""
     return len(format_number(cell, digits=digits) if isinstance(cell, float) else str(cell))
-
-
-def say_facts(console: Console, facts: Sequence[tuple[str, str]]) -> None:
-    """Print names and what they stand for in two columns, the second wrapped within its own."""
-    margin = max(len(name) for name, _ in facts) + 2
-    console.print()
-    for name, words in facts:
-        lines = textwrap.wrap(
-            visible(words), max(console.width - margin, _NARROWEST_COLUMN), break_on_hyphens=False
-        ) or [""]
-        for place, line in enumerate(lines):
-            say_plainly(console, f"{visible(name) if place == 0 else '':<{margin}}{line}", soft_wrap=True)
-
-
-def say_written(console: Console, path: Path) -> None:
-    """Name a file that was written; a path must stay on one line to be clicked or copied."""
-    say_plainly(console, f"Wrote {path.resolve()}", soft_wrap=True)
 
 
 def say_json(values: object) -> None:

@@ -73,6 +73,11 @@ def json_option() -> Decorator:
     return click.option("--json", "as_json", is_flag=True, help="Print plain values for machines instead of tables.")
 
 
+def confidence_option(words: str) -> Decorator:
+    """Return the option that states a confidence."""
+    return stated("--confidence", click.FloatRange(0, 1, min_open=True, max_open=True), 0.95, words)
+
+
 def plot_to(what: str = "the result") -> Decorator:
     """Return the option that says where to draw the result; a file that cannot be drawn is refused before the work."""
     words = f"Draw {what} into this file (.svg, .png, .pdf)."

@@ -1,7 +1,5 @@
 """Synthetic data for demos, rehearsals, tests and documentation; nothing is downloaded and nobody is described."""
 
-from __future__ import annotations
-
 from discreet._optional import listing
 from discreet.data.invented_block import CensusBlock, census_block
 from discreet.data.invented_browsing import Browsing, browsing

@@ -1,7 +1,5 @@
 """How results show themselves: tables, HTML and plots (matplotlib only when a plot is asked for)."""
 
-from __future__ import annotations
-
 from discreet._optional import listing
 from discreet.display.formatting import Rounding, format_number
 from discreet.display.html import definition_list, escape, figure, page, paragraph, section

@@ -12,7 +12,7 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypedDict, Unpack, cast
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -77,20 +77,36 @@ def axes(*, title: str = "", x_label: str = "", y_label: str = "", width: float 
     figure_class = optional("matplotlib.figure", extra="plot", purpose="drawing a plot").Figure
     figure: Figure = figure_class(figsize=(width, height), dpi=120, facecolor="white")
     figure.set_layout_engine("constrained", w_pad=0.14, h_pad=0.09)
-    drawn = figure.add_subplot(facecolor="white")
+    if title:
+        wrapped = textwrap.fill(visible(" ".join(title.splitlines())), int(width * _TITLE_LETTERS_AN_INCH))
+        drawn_title = figure.suptitle(wrapped, x=0.02, horizontalalignment="left", parse_math=False)
+        drawn_title.set(fontsize=_TITLE_SIZE, color=INK, fontweight="bold")
+    return styled(figure.add_subplot(facecolor="white"), x_label=x_label, y_label=y_label)
+
+
+def styled(drawn: Axes, *, x_label: str, y_label: str) -> Axes:
+    """Give axes the house style: two quiet sides, and labels drawn as they are given."""
     for side in ("top", "right"):
         drawn.spines[side].set_visible(False)
     for side in ("left", "bottom"):
         drawn.spines[side].set(color=SOFT, linewidth=0.8)
     drawn.tick_params(colors=SOFT, labelcolor=INK, labelsize=_LABEL_SIZE, width=0.8)
-    # text is drawn as it is given: a dollar sign in a label does not start a formula
+    # a dollar sign in a label does not start a formula
     drawn.set_xlabel(visible(x_label), fontsize=_LABEL_SIZE, color=INK, parse_math=False)
     drawn.set_ylabel(visible(y_label), fontsize=_LABEL_SIZE, color=INK, parse_math=False)
-    if title:
-        wrapped = textwrap.fill(visible(" ".join(title.splitlines())), int(width * _TITLE_LETTERS_AN_INCH))
-        drawn_title = figure.suptitle(wrapped, x=0.02, horizontalalignment="left", parse_math=False)
-        drawn_title.set(fontsize=_TITLE_SIZE, color=INK, fontweight="bold")
     return drawn
+
+
+def plotted(drawn: Axes) -> Plot:
+    """Return what was drawn."""
+    return Plot(cast("Figure", drawn.figure))
+
+
+def explained(drawn: Axes, **look: Any) -> Plot:
+    """Return what was drawn with a legend below it; `look` is what the legend has besides, such as its columns."""
+    plot = plotted(drawn)
+    plot.figure.legend(**{"loc": "outside lower center", "frameon": False, "labelcolor": INK, **look})
+    return plot
 
 
 def plot_interval(
@@ -125,7 +141,7 @@ def plot_interval(
     _group_digits(drawn.xaxis)
     if truth is not None:
         _legend(drawn, names)
-    return Plot(cast("Figure", drawn.figure))
+    return plotted(drawn)
 
 
 def plot_law(
@@ -161,7 +177,7 @@ def plot_law(
     _group_digits(drawn.xaxis)
     if other is not None:
         _legend(drawn, names)
-    return Plot(cast("Figure", drawn.figure))
+    return plotted(drawn)
 
 
 def plot_curve(
@@ -194,7 +210,7 @@ def plot_curve(
     drawn.margins(x=0.01)
     if log_y:
         drawn.set_yscale("log")
-    return Plot(cast("Figure", drawn.figure))
+    return plotted(drawn)
 
 
 def figure_svg(figure: Figure) -> str:

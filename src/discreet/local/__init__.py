@@ -1,7 +1,5 @@
 """The local model: each person randomizes their own report, and nobody needs to be trusted."""
 
-from __future__ import annotations
-
 from discreet._optional import listing
 from discreet.local.estimates import Frequencies, Intervals
 from discreet.local.frequency import (

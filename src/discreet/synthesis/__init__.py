@@ -1,7 +1,5 @@
 """Very many counting queries about high-dimensional records, answered together by a synthetic table."""
 
-from __future__ import annotations
-
 from discreet._optional import listing
 from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Attribute, Bins, Domain, Records, SyntheticTable

@@ -15,21 +15,10 @@ from typing import Any
 
 import numpy as np
 
-from discreet import mechanisms, statistics
+from discreet import local, mechanisms, statistics
 from discreet.audit import Level, Outcome, Verdict, audit, goodness_of_fit
 from discreet.display import Progress, Table, listener
 from discreet.display.result import told_in_a_table
-from discreet.local import (
-    DirectResponse,
-    DuchiBit,
-    HashedGeometry,
-    HeavyHitters,
-    HybridGeometry,
-    HybridMean,
-    OneBitHadamard,
-    ProjectiveGeometry,
-    UnitVectors,
-)
 from discreet.mechanisms import Mechanism
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, Norm, PureDP, Relation, Sensitivity
 
@@ -51,149 +40,84 @@ class Own:
     share: float = _MANY
 
 
+def _own(kind: Callable[..., Mechanism], value: Any, name: str = "", *, share: float = _FEW, **stated: Any) -> Own:
+    """Return a mechanism of a kind with what is stated of it, under its own name unless there are several."""
+    return Own(name or kind.__name__, partial(kind, **stated), value, share)
+
+
+def _client(kind: Callable[..., local.Spec], value: Any, **stated: Any) -> Own:
+    """Return the client of a protocol of the local model."""
+    return Own(kind.__name__, kind(epsilon=Fraction(1), **stated).mechanism, value, _FEW)
+
+
 def _mechanisms() -> list[Own]:
     """Return the mechanisms of the room, in the order of its page."""
-    histogram = partial(mechanisms.ThresholdedHistogram, epsilon=1, delta=5e-3, keys=1)
+    response = mechanisms.RandomizedResponse
+    watch = partial(_own, mechanisms.AboveThreshold, threshold=3, epsilon=1, sensitivity=1)
+    laplace, gaussian = (partial(_own, one, share=_MANY) for one in (mechanisms.Laplace, mechanisms.Gaussian))
+    histogram = partial(_own, mechanisms.ThresholdedHistogram, epsilon=1, delta=5e-3, keys=1)
     table = {"a": 30, "b": 1, "c": 0}
+    truncated = mechanisms.KeyNoise.TRUNCATED_GEOMETRIC
     return [
-        Own("Laplace, counts", partial(mechanisms.Laplace, epsilon=0.5, sensitivity=1), 41),
-        Own("Laplace, reals", partial(mechanisms.Laplace, epsilon=0.5, sensitivity=0.25), 0.3),
-        Own("Laplace, array", partial(mechanisms.Laplace, epsilon=1, sensitivity=_COUNTS), np.array([1, 2, 3])),
-        Own("Gaussian, counts", partial(mechanisms.Gaussian, scale=3, sensitivity=2), 41),
-        Own("Gaussian by target", partial(mechanisms.Gaussian, epsilon=1, delta=1e-5, sensitivity=1), 5),
-        Own("Gaussian, reals", partial(mechanisms.Gaussian, scale=2.5, sensitivity=1.0, grid=0.5), 0.3),
-        Own("RandomizedResponse 2", partial(mechanisms.RandomizedResponse, epsilon=1, categories=2), 1, _FEW),
-        Own("RandomizedResponse 5", partial(mechanisms.RandomizedResponse, epsilon=1, categories=5), 4, _FEW),
-        Own("Exponential", partial(mechanisms.Exponential, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
-        Own("PermuteAndFlip", partial(mechanisms.PermuteAndFlip, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
-        Own("Top 2", partial(mechanisms.Top, k=2, epsilon=1, sensitivity=1), [0, 1, 2, 1], _FEW),
-        Own("NoisyMax", partial(mechanisms.NoisyMax, epsilon=1, sensitivity=1), [0, 1, 2], _FEW),
-        Own("NoisyMax with lead", partial(mechanisms.NoisyMax, epsilon=1, sensitivity=1, gap=True), [5, 5], _FEW),
-        Own(
-            "AboveThreshold",
-            partial(mechanisms.AboveThreshold, threshold=3, epsilon=1, sensitivity=1),
-            [0, 4, 3],
-            _FEW,
-        ),
-        Own(
-            "AboveThreshold, 2 hits",
-            partial(mechanisms.AboveThreshold, threshold=3, epsilon=2, sensitivity=1, hits=2, monotone=True),
-            [0, 4, 3, 3],
-            _FEW,
-        ),
-        Own(
-            "AboveThreshold, gaps",
-            partial(mechanisms.AboveThreshold, threshold=3, epsilon=1, sensitivity=1, gap=True),
-            [9, 9],
-            _FEW,
-        ),
-        Own("TruncatedGeometric", partial(mechanisms.TruncatedGeometric, epsilon=1, delta=1e-3, sensitivity=1), 41),
-        Own("ThresholdedHistogram 1", partial(histogram, relation=_ADD_REMOVE), table, _FEW),
-        Own(
-            "ThresholdedHistogram 2",
-            partial(histogram, relation=_CHANGE_ONE, noise=mechanisms.KeyNoise.TRUNCATED_GEOMETRIC),
-            table,
-            _FEW,
-        ),
+        laplace(41, "Laplace, counts", epsilon=0.5, sensitivity=1),
+        laplace(0.3, "Laplace, reals", epsilon=0.5, sensitivity=0.25),
+        laplace(np.array([1, 2, 3]), "Laplace, array", epsilon=1, sensitivity=_COUNTS),
+        gaussian(41, "Gaussian, counts", scale=3, sensitivity=2),
+        gaussian(5, "Gaussian by target", epsilon=1, delta=1e-5, sensitivity=1),
+        gaussian(0.3, "Gaussian, reals", scale=2.5, sensitivity=1.0, grid=0.5),
+        _own(response, 1, "RandomizedResponse 2", epsilon=1, categories=2),
+        _own(response, 4, "RandomizedResponse 5", epsilon=1, categories=5),
+        _own(mechanisms.Exponential, [0, 1, 2], epsilon=1, sensitivity=1),
+        _own(mechanisms.PermuteAndFlip, [0, 1, 2], epsilon=1, sensitivity=1),
+        _own(mechanisms.Top, [0, 1, 2, 1], "Top 2", k=2, epsilon=1, sensitivity=1),
+        _own(mechanisms.NoisyMax, [0, 1, 2], epsilon=1, sensitivity=1),
+        _own(mechanisms.NoisyMax, [5, 5], "NoisyMax with lead", epsilon=1, sensitivity=1, gap=True),
+        watch([0, 4, 3]),
+        watch([0, 4, 3, 3], "AboveThreshold, 2 hits", epsilon=2, hits=2, monotone=True),
+        watch([9, 9], "AboveThreshold, gaps", gap=True),
+        _own(mechanisms.TruncatedGeometric, 41, share=_MANY, epsilon=1, delta=1e-3, sensitivity=1),
+        histogram(table, "ThresholdedHistogram 1", relation=_ADD_REMOVE),
+        histogram(table, "ThresholdedHistogram 2", relation=_CHANGE_ONE, noise=truncated),
     ]
 
 
 def _statistics() -> list[Own]:
     """Return the statistics of tables."""
+    at_one: dict[str, Any] = {"relation": _ADD_REMOVE, "epsilon": 1}
     coarse: dict[str, Any] = {"grid": 1, "relation": _ADD_REMOVE}
+    small: dict[str, Any] = {"smallest": 1, "largest": 2, "per_doubling": 1, "symmetric": True}
+    changed: dict[str, Any] = {"grid": 1, "relation": _CHANGE_ONE}
+    levels = (0.25, 0.5, 0.75)
     return [
-        Own("Count", partial(statistics.Count, relation=_ADD_REMOVE, epsilon=0.5), [1, 2, 3], _FEW),
-        Own("Sum", partial(statistics.Sum, bounds=(0, 10), relation=_ADD_REMOVE, epsilon=1), [1.5, None, 7.25], _FEW),
-        Own("Mean", partial(statistics.Mean, bounds=(0, 1), relation=_ADD_REMOVE, epsilon=1), [0.5, 0.25], _FEW),
-        Own("Variance", partial(statistics.Variance, bounds=(0, 1), epsilon=2, **coarse), [0, 1, 1], _FEW),
-        Own("StandardDeviation", partial(statistics.StandardDeviation, bounds=(0, 1), rho=0.5, **coarse), [0, 1], _FEW),
-        Own(
-            "Covariance",
-            partial(statistics.Covariance, center=[0], radius=1, steps=2, relation=_ADD_REMOVE, epsilon=1),
-            np.array([[0.5], [1.0]]),
-            _FEW,
-        ),
-        Own("Histogram", partial(statistics.Histogram, keys=["a", "b"], relation=_ADD_REMOVE, epsilon=1), ["a"], _FEW),
-        Own(
-            "DiscoveredHistogram",
-            partial(statistics.DiscoveredHistogram, relation=_ADD_REMOVE, epsilon=1, delta=1e-4),
-            ["a"] * 6 + ["b"],
-            _FEW,
-        ),
-        Own("CountDistinct", partial(statistics.CountDistinct, relation=_ADD_REMOVE, epsilon=1), ["a", "b"], _FEW),
-        Own("Quantile", partial(statistics.Quantile, level=0.5, bounds=(0, 4), epsilon=1, **coarse), [1, 2], _FEW),
-        Own(
-            "Quantiles",
-            partial(
-                statistics.Quantiles,
-                levels=(0.25, 0.5, 0.75),
-                bounds=(0, 2),
-                grid=1,
-                relation=_CHANGE_ONE,
-                rho=0.5,
-                tie_bits=0,
-                missing=0,
-            ),
-            [1, 2, 0],
-            _FEW,
-        ),
-        Own(
-            "ClippingBounds",
-            partial(
-                statistics.ClippingBounds,
-                level=0.5,
-                relation=_ADD_REMOVE,
-                epsilon=4,
-                smallest=1,
-                largest=2,
-                per_doubling=1,
-                symmetric=True,
-            ),
-            [1.0, 3.0],
-            _FEW,
-        ),
+        _own(statistics.Count, [1, 2, 3], relation=_ADD_REMOVE, epsilon=0.5),
+        _own(statistics.Sum, [1.5, None, 7.25], bounds=(0, 10), **at_one),
+        _own(statistics.Mean, [0.5, 0.25], bounds=(0, 1), **at_one),
+        _own(statistics.Variance, [0, 1, 1], bounds=(0, 1), epsilon=2, **coarse),
+        _own(statistics.StandardDeviation, [0, 1], bounds=(0, 1), rho=0.5, **coarse),
+        _own(statistics.Covariance, np.array([[0.5], [1.0]]), center=[0], radius=1, steps=2, **at_one),
+        _own(statistics.Histogram, ["a"], keys=["a", "b"], **at_one),
+        _own(statistics.DiscoveredHistogram, ["a"] * 6 + ["b"], **at_one, delta=1e-4),
+        _own(statistics.CountDistinct, ["a", "b"], **at_one),
+        _own(statistics.Quantile, [1, 2], level=0.5, bounds=(0, 4), epsilon=1, **coarse),
+        _own(statistics.Quantiles, [1, 2, 0], levels=levels, bounds=(0, 2), **changed, rho=0.5, tie_bits=0, missing=0),
+        _own(statistics.ClippingBounds, [1.0, 3.0], level=0.5, relation=_ADD_REMOVE, epsilon=4, **small),
     ]
 
 
 def _local() -> list[Own]:
     """Return the clients of the local model."""
-    one, unit = Fraction(1), {"bounds": (-1, 1)}
-    rows: dict[str, Any] = {"prime": 2, "dimension": 3, "seed": 3}
+    space: dict[str, Any] = {"prime": 2, "dimension": 3}
+    search = {"people": 9, "levels": (16, 26), "rows": (2, 1, 1)}
     return [
-        Own("DirectResponse", DirectResponse(epsilon=one, categories=5).mechanism, 4, _FEW),
-        Own("OneBitHadamard", OneBitHadamard(epsilon=one, categories=5).mechanism, 4, _FEW),
-        Own(
-            "ProjectiveGeometry",
-            ProjectiveGeometry(epsilon=one, categories=13, prime=3, dimension=3).mechanism,
-            12,
-            _FEW,
-        ),
-        Own(
-            "HybridGeometry",
-            HybridGeometry(epsilon=one, categories=9, blocks=2, prime=2, dimension=3).mechanism,
-            8,
-            _FEW,
-        ),
-        Own("HashedGeometry", HashedGeometry(epsilon=one, keys="integer:8", rows=2, **rows).mechanism, 200, _FEW),
-        Own(
-            "HeavyHitters",
-            HeavyHitters(epsilon=one, keys="integer:26", people=9, levels=(16, 26), rows=(2, 1, 1), **rows).mechanism,
-            200,
-            _FEW,
-        ),
-        Own("DuchiBit", DuchiBit(epsilon=one, **unit).mechanism, 0.5, _FEW),
-        Own(
-            "HybridMean",
-            HybridMean(epsilon=one, steps=4, window=3, weight=Fraction(1, 2), **unit).mechanism,
-            0.5,
-            _FEW,
-        ),
-        Own(
-            "UnitVectors",
-            UnitVectors(epsilon=one, dimension=2, codewords=5, cap=2, codebooks=2).mechanism,
-            (0.6, 0.8),
-            _FEW,
-        ),
+        _client(local.DirectResponse, 4, categories=5),
+        _client(local.OneBitHadamard, 4, categories=5),
+        _client(local.ProjectiveGeometry, 12, categories=13, prime=3, dimension=3),
+        _client(local.HybridGeometry, 8, categories=9, blocks=2, **space),
+        _client(local.HashedGeometry, 200, keys="integer:8", rows=2, seed=3, **space),
+        _client(local.HeavyHitters, 200, keys="integer:26", seed=3, **search, **space),
+        _client(local.DuchiBit, 0.5, bounds=(-1, 1)),
+        _client(local.HybridMean, 0.5, bounds=(-1, 1), steps=4, window=3, weight=Fraction(1, 2)),
+        _client(local.UnitVectors, (0.6, 0.8), dimension=2, codewords=5, cap=2, codebooks=2),
     ]
 
 

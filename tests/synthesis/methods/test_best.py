@@ -20,7 +20,7 @@ from discreet.synthesis import (
     conjunctions,
     marginals,
 )
-from discreet.synthesis.methods.best import expected_distance, typical_noise
+from discreet.synthesis.methods.named import expected_distance, typical_noise
 from discreet.synthesis.methods.residual.method import Residual
 
 BITS = Domain.of({f"bit {place}": (0, 1) for place in range(8)})

@@ -9,13 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.testing.museum import Exhibit
-from discreet.testing.museum.geometric import GeometricFromWeights
+from discreet.testing.museum.answers import _FILTERS, OneTimeRappor
+from discreet.testing.museum.histograms import GeometricFromWeights
 from discreet.testing.museum.maximum.noisy_maximum import (
     NoisyMaximumExponential,
     NoisyMaximumValue,
     NoisyMaximumValueExponential,
 )
-from discreet.testing.museum.rappor import _FILTERS, OneTimeRappor
 from discreet.testing.museum.sparse_vector.combined import NumericalSparseVector, SparseVectorParallel
 from discreet.testing.museum.sparse_vector.values import BELOW, SparseVectorValues
 from discreet.testing.museum.sparse_vector.verdicts import SparseVector, SparseVectorNoiseless

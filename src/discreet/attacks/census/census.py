@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from discreet.attacks.asking import Integers
 from discreet.attacks.census.solutions import Histogram, Solutions, extent
 from discreet.attacks.census.tables import CELLS, PublishedFact, age_of, checked, describe, histogram_of
-from discreet.attacks.results import explained, read_only
+from discreet.attacks.results import read_only
 from discreet.data import CensusBlock
 from discreet.data.invented_block import AGE_RANGE
-from discreet.display.plots import BLUE, ORANGE, Plot, axes
+from discreet.display.plots import BLUE, ORANGE, Plot, axes, explained
 from discreet.display.result import Row, told_in_rows
 
 _BAND = 5
@@ -91,7 +91,7 @@ class BlockReconstruction:
             edgecolor="white", linewidth=0, label="in one solution, not in all",
         )  # fmt: skip
         drawn.locator_params(axis="y", integer=True)
-        return explained(drawn, columns=2)
+        return explained(drawn, ncols=2)
 
 
 def reconstruct_block(tables: Sequence[PublishedFact], *, truth: CensusBlock | None = None) -> BlockReconstruction:

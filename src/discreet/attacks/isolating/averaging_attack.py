@@ -14,8 +14,8 @@ from itertools import combinations, permutations, product
 import numpy as np
 
 from discreet.attacks.asking import Charged, Floats, Integers, Run, counted
-from discreet.attacks.results import explained, read_only
-from discreet.display.plots import BLUE, ORANGE, Plot, axes
+from discreet.attacks.results import read_only
+from discreet.display.plots import BLUE, ORANGE, Plot, axes, explained
 from discreet.display.result import Row, told_in_rows
 from discreet.errors import BudgetExceeded, InputError, ParameterError
 from discreet.laws.number import Number, positive_rational
@@ -100,7 +100,7 @@ class Averaging:
         drawn.plot(places, self.running, color=BLUE, linewidth=2.0, label="average so far")
         if self.truth is not None:
             drawn.axhline(self.truth, color=ORANGE, linewidth=1.6, linestyle="--", label="true count")
-        return explained(drawn, columns=3)
+        return explained(drawn, ncols=3)
 
 
 def averaging(

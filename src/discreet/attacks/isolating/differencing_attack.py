@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
 from discreet.attacks.asking import Charged, Run, counted
 from discreet.attacks.ceilings import Flip, ceiling
 from discreet.attacks.results import QUARTERS
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, plotted
 from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import BudgetExceeded, ConflictingParameters, MissingParameter, ParameterError, QueryRefused
 from discreet.laws import Enclosure
@@ -19,9 +19,6 @@ from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number, positive_rational
 from discreet.privacy import PrivacyLoss
 from discreet.privacy.numbers import whole
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _REACH = 60.0  # scales of noise beyond which floats resolve no mass
 _FINEST = 1000  # places a scale of noise from which on a sum over places is as good as an integral
@@ -90,7 +87,7 @@ class Differencing:
         drawn.set_xlim(0, 1)
         drawn.invert_yaxis()
         drawn.tick_params(axis="y", length=0)
-        return Plot(cast("Figure", drawn.figure))
+        return plotted(drawn)
 
 
 def difference(run: Run, *, everyone: str, but_one: str) -> float:

@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Integers, array_of, coded
 from discreet.attacks.linking.mondrian_boxes import Boxes
-from discreet.attacks.results import explained, read_only
-from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
+from discreet.attacks.results import read_only
+from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes, explained
 from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import InputError, ParameterError
 from discreet.frames import joint_codes, named, person_codes, unit_array
@@ -102,7 +102,7 @@ class Exposure:
         drawn.set_xticks(places)
         drawn.grid(axis="y", color=SOFT, alpha=0.18, linewidth=0.8)
         drawn.set_axisbelow(True)
-        return explained(drawn, columns=2)
+        return explained(drawn, ncols=2)
 
 
 def homogeneity(release: AttackedRelease) -> Exposure:

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from discreet.attacks.linking.mondrian_boxes import mondrian
 from discreet.attacks.linking.unique_people import uniques
-from discreet.attacks.results import explained, read_only
+from discreet.attacks.results import read_only
 from discreet.data.table import MOST_PEOPLE, check_whole, generator
 from discreet.display import Table
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, explained
 from discreet.display.result import told_in_a_table
 from discreet.errors import ParameterError
 
@@ -77,7 +77,7 @@ class Curse:
         drawn.set_xticks([], minor=True)
         drawn.set_ylim(-0.03, 1.03)
         drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
-        return explained(drawn, columns=2)
+        return explained(drawn, ncols=2)
 
 
 def curse(

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from discreet.attacks.asking import Columns, Integers, array_of, cells, columns_of, distinct
-from discreet.attacks.results import explained, read_only
-from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
+from discreet.attacks.results import read_only
+from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes, explained
 from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import InputError, ParameterError
 
@@ -110,7 +110,7 @@ class Linkage:
             start += count
         drawn.set_yticks([])
         drawn.xaxis.set_major_formatter("{x:,.0f}")
-        return explained(drawn, columns=3)
+        return explained(drawn, ncols=3)
 
 
 def link(

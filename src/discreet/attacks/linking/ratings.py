@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Columns, columns_of
-from discreet.attacks.results import QUARTERS, explained
+from discreet.attacks.results import QUARTERS
 from discreet.data import Hearsay, Ratings, hearsay
 from discreet.data.invented_ratings import MOST_ITEMS
 from discreet.data.table import MOST_PEOPLE, check_whole
 from discreet.display import Table
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, explained
 from discreet.display.result import told_in_a_table
 from discreet.errors import InputError, ParameterError
 
@@ -95,7 +95,7 @@ class Identification:
         drawn.set_ylim(-0.03, 1.03)
         drawn.set_yticks(*QUARTERS)
         drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
-        return explained(drawn, columns=3)
+        return explained(drawn, ncols=3)
 
 
 def identify(

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Columns, Integers, coded, columns_of, distinct, paired
-from discreet.attacks.results import QUARTERS, explained, read_only
+from discreet.attacks.results import QUARTERS, read_only
 from discreet.display import Table
-from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, ORANGE, SOFT, Plot, axes, explained
 from discreet.display.result import told_in_a_table
 from discreet.errors import InputError, ParameterError
 
@@ -72,7 +72,7 @@ class Uniques:
         names = [f"{'' if place == 0 else '+ '}{name.replace('_', ' ')}" for place, name in enumerate(self.columns)]
         drawn.set_xticks(places, names, rotation=35, horizontalalignment="right", parse_math=False)
         drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
-        return explained(drawn, columns=2)
+        return explained(drawn, ncols=2)
 
 
 def uniques(table: Columns, columns: Sequence[str]) -> Uniques:

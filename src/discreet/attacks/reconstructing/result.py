@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Bits, Floats, secret_bits
 from discreet.attacks.ceilings import Flip, ceiling
-from discreet.attacks.results import explained, read_only
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.attacks.results import read_only
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, explained
 from discreet.display.result import Row, percent, told_in_rows
 from discreet.laws import Enclosure
 from discreet.laws.number import Number
@@ -101,7 +101,7 @@ class Reconstruction:
                 linewidth=0,
             )  # fmt: skip
         drawn.axvline(0.5, color=INK, linewidth=1.4, linestyle="--")
-        return explained(drawn, columns=2)
+        return explained(drawn, ncols=2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from discreet.attacks.asking import Floats
-from discreet.attacks.results import QUARTERS, explained, read_only
+from discreet.attacks.results import QUARTERS, read_only
 from discreet.attacks.tracing.publishing import exactly
 from discreet.data import Panel
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, explained
 from discreet.display.result import Row, percent, told_by_name, told_in_rows
 from discreet.errors import InputError, ParameterError
 from discreet.laws import Enclosure
@@ -169,7 +169,7 @@ class Membership:
         drawn.axvline(self.level, color=ORANGE, linewidth=1.0, label="false alarms allowed")
         drawn.set_xticks(*QUARTERS)
         drawn.set_yticks(*QUARTERS)
-        return explained(drawn, columns=4)
+        return explained(drawn, ncols=4)
 
 
 def membership(  # noqa: PLR0913  one call, all by keyword: the question, what is known of the noise, what the owner knows

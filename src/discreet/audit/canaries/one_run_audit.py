@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,8 +32,6 @@ from discreet.privacy.numbers import probability, whole
 from discreet.randomness import bernoulli_array
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from discreet.display.plots import Plot
 
 
@@ -99,7 +97,7 @@ class OneRun:
 
     def plot(self) -> Plot:
         """Draw how likely this many right guesses can be, against epsilon, at this delta; needs the extra `plot`."""
-        from discreet.display.plots import BLUE, INK, ORANGE, Plot, axes
+        from discreet.display.plots import BLUE, INK, ORANGE, axes, plotted
 
         drawn = axes(
             title=f"{self.right:,} right of {self.guesses:,} guesses about canaries",
@@ -114,7 +112,7 @@ class OneRun:
         drawn.axvline(self.cap, color=INK, linewidth=1.2, linestyle=":", label=f"cap {self.cap:.2f}")
         drawn.set_ylim(max(min(chances) / 3, 1e-18), 1.0)
         drawn.legend(frameon=False, labelcolor=INK)
-        return Plot(cast("Figure", drawn.figure))
+        return plotted(drawn)
 
 
 def one_run(

@@ -14,7 +14,7 @@ from discreet.cli.account.facts import AccountQuestion, CertifiedLoss, certify
 from discreet.cli.account.plan import FAMILIES, Family, ReleasePlan, sampling
 from discreet.cli.account.plot import CAPTION, price_plot
 from discreet.cli.account.wording import bill, machine
-from discreet.cli.console import Refusal, chapter_html, readable_console, refusing, say_json, say_written, show, spinner
+from discreet.cli.console import ReadableConsole, Refusal, chapter_html, refusing, say_json, spinner
 from discreet.cli.options import DRAWINGS, FILE, Decorator, decorated, json_option, number_option, read_number
 from discreet.cli.program import SETTINGS
 from discreet.display import figure, page
@@ -156,7 +156,7 @@ def _calibrated(plan: ReleasePlan, epsilon: Number, asked: AccountOptions) -> Re
 
 def _answer(records: Sequence[ReleaseRecord], asked: AccountOptions, *, unit_stated: bool, found: str = "") -> None:
     """Price the records, print the answer and write the files asked for."""
-    console = readable_console()
+    console = ReadableConsole()
     question = AccountQuestion(asked["delta"], asked["at_epsilon"])
     if asked["save"] is not None and not unit_stated:
         raise MissingParameter(
@@ -170,10 +170,10 @@ def _answer(records: Sequence[ReleaseRecord], asked: AccountOptions, *, unit_sta
         say_json(machine(answer))
         return
     for part in bill(answer, unit_stated=unit_stated, found=found):
-        show(console, part)
+        console.show(part)
     console.print()
     for path in written:
-        say_written(console, path)
+        console.say_written(path)
 
 
 def _files(answer: CertifiedLoss, asked: AccountOptions, *, unit_stated: bool) -> list[Path]:

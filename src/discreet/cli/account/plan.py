@@ -36,38 +36,29 @@ class Family:
         return "epsilon" not in self.options
 
 
+def _noise(kind: ReleaseKind, words: str) -> Family:
+    """Return a family of additive noise: a scale, for a sensitivity that everybody takes as 1."""
+    options = {"scale": "scale", "sensitivity": "sensitivity"}
+    return Family(kind, words, "scale", options, defaults={"sensitivity": 1})
+
+
+def _price(kind: ReleaseKind, words: str, noise: str = "epsilon") -> Family:
+    """Return a family of releases by the number that falls with privacy."""
+    return Family(kind, words, noise, {noise: noise}, inverse=True)
+
+
 FAMILIES: Mapping[str, Family] = {
-    "gaussian": Family(
-        ReleaseKind.GAUSSIAN, "Gaussian noise", "scale",
-        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
-    ),
-    "laplace": Family(
-        ReleaseKind.LAPLACE, "Laplace noise", "scale",
-        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
-    ),
-    "discrete-gaussian": Family(
-        ReleaseKind.DISCRETE_GAUSSIAN, "integer Gaussian noise", "scale",
-        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
-    ),
-    "discrete-laplace": Family(
-        ReleaseKind.DISCRETE_LAPLACE, "integer Laplace noise", "scale",
-        {"scale": "scale", "sensitivity": "sensitivity"}, defaults={"sensitivity": 1},
-    ),
+    "gaussian": _noise(ReleaseKind.GAUSSIAN, "Gaussian noise"),
+    "laplace": _noise(ReleaseKind.LAPLACE, "Laplace noise"),
+    "discrete-gaussian": _noise(ReleaseKind.DISCRETE_GAUSSIAN, "integer Gaussian noise"),
+    "discrete-laplace": _noise(ReleaseKind.DISCRETE_LAPLACE, "integer Laplace noise"),
     "randomized-response": Family(
         ReleaseKind.RANDOMIZED_RESPONSE, "randomized response", "epsilon",
         {"epsilon": "epsilon", "categories": "categories"}, inverse=True, defaults={"categories": 2},
     ),
-    "exponential": Family(
-        ReleaseKind.BOUNDED_RANGE, "a choice by the exponential mechanism", "epsilon",
-        {"epsilon": "epsilon"}, inverse=True,
-    ),
-    "above-threshold": Family(
-        ReleaseKind.ABOVE_THRESHOLD, "a watch by AboveThreshold", "epsilon", {"epsilon": "epsilon"}, inverse=True
-    ),
-    "pure": Family(
-        ReleaseKind.PURE, "a release that is epsilon-differentially private", "epsilon",
-        {"epsilon": "epsilon"}, inverse=True,
-    ),
+    "exponential": _price(ReleaseKind.BOUNDED_RANGE, "a choice by the exponential mechanism"),
+    "above-threshold": _price(ReleaseKind.ABOVE_THRESHOLD, "a watch by AboveThreshold"),
+    "pure": _price(ReleaseKind.PURE, "a release that is epsilon-differentially private"),
     "approx": Family(
         ReleaseKind.APPROX, "a release that is (epsilon, delta)-differentially private", "epsilon",
         {"epsilon": "epsilon", "each-delta": "delta"}, inverse=True,
@@ -80,7 +71,7 @@ FAMILIES: Mapping[str, Family] = {
         ReleaseKind.RENYI, "a release with a Renyi guarantee of one order", "epsilon",
         {"alpha": "alpha", "epsilon": "epsilon"}, inverse=True,
     ),
-    "gdp": Family(ReleaseKind.GAUSSIAN_DP, "a release that is mu-Gaussian private", "mu", {"mu": "mu"}, inverse=True),
+    "gdp": _price(ReleaseKind.GAUSSIAN_DP, "a release that is mu-Gaussian private", "mu"),
 }  # fmt: skip
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from discreet._optional import optional
 from discreet.cli.account.facts import CertifiedLoss, curve, misses_from
 from discreet.display import Rounding, format_number
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, styled
 from discreet.privacy import DeltaCurve
 from discreet.privacy.guarantees import shown
 
@@ -35,24 +35,12 @@ def price_plot(price: CertifiedLoss) -> Plot:
     figure = cast("Figure", left.figure)
     grid = optional("matplotlib.gridspec", extra="plot", purpose="drawing a plot").GridSpec(1, 2, figure=figure)
     left.set_subplotspec(grid[0])
-    right = _beside(figure, grid[1])
+    beside = figure.add_subplot(grid[1], facecolor="white")
+    right = styled(beside, x_label="chance of a false alarm", y_label="chance of a miss")
     deltas = curve(price)
     _draw_deltas(left, deltas, price)
     _draw_test(right, deltas)
     return Plot(figure)
-
-
-def _beside(figure: Figure, place: object) -> Axes:
-    """Return second axes in the house style."""
-    drawn: Axes = figure.add_subplot(place, facecolor="white")  # type: ignore[call-overload]
-    for side in ("top", "right"):
-        drawn.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        drawn.spines[side].set(color=SOFT, linewidth=0.8)
-    drawn.tick_params(colors=SOFT, labelcolor=INK, labelsize=_SIZE, width=0.8)
-    drawn.set_xlabel("chance of a false alarm", fontsize=_SIZE, color=INK)
-    drawn.set_ylabel("chance of a miss", fontsize=_SIZE, color=INK)
-    return drawn
 
 
 def _draw_deltas(drawn: Axes, deltas: DeltaCurve, price: CertifiedLoss) -> None:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from discreet.cli import options
 from discreet.cli.asking.options import check_target, finite, opened, prices, query_options, query_text
-from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written, spinner
+from discreet.cli.console import ReadableConsole, Refusal, answering, spinner
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
 from discreet.privacy.guarantees import in_words, plain
@@ -43,15 +42,15 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
         check_target("--certificate", certificate, _CERTIFICATES)
         check_target("--plot", plot, options.DRAWINGS)
         text = query_text(sql, file)
-        with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Asking"):
+        with opened(policy, analyst) as session, spinner(ReadableConsole(stderr=True), "Asking"):
             answer = session.sql(text, **prices(asked), idempotency=retry)
         # the answer is paid for, so it is shown before anything else can go wrong
         if as_json or as_csv:
             click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
         else:
-            show_answer(readable_console(), answer, confidence)
+            show_answer(ReadableConsole(), answer, confidence)
         for path in files(answer, certificate, plot, confidence):
-            say_written(readable_console(stderr=as_json or as_csv), path)
+            ReadableConsole(stderr=as_json or as_csv).say_written(path)
 
 
 def files(answer: Answer, certificate: Path | None, plot: Path | None, confidence: float) -> list[Path]:
@@ -60,10 +59,10 @@ def files(answer: Answer, certificate: Path | None, plot: Path | None, confidenc
     return written if plot is None else [*written, answer.plot(confidence=confidence).save(plot)]
 
 
-def show_answer(console: Console, answer: Answer, confidence: float) -> None:
+def show_answer(console: ReadableConsole, answer: Answer, confidence: float) -> None:
     """Print the table and what goes with it."""
-    say_table(console, answer.table(confidence))
-    say_facts(console, [("guarantee", in_words(answer.guarantee)), *answer.facts()[1:]])
+    console.say_table(answer.table(confidence))
+    console.say_facts([("guarantee", in_words(answer.guarantee)), *answer.facts()[1:]])
     console.print()
 
 
@@ -108,11 +107,11 @@ def rehearse(
     as_json, size = asked.pop("as_json"), asked.pop("size")
     with answering():
         text = query_text(sql, file)
-        with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Rehearsing"):
+        with opened(policy, analyst) as session, spinner(ReadableConsole(stderr=True), "Rehearsing"):
             answer = session.rehearse(text, size=size, **prices(asked))
         if as_json:
             click.echo(to_json(answer, confidence))
             return
-        console = readable_console()
-        say(console, f"A rehearsal on {size:,} made-up rows: the values mean nothing, the shape and the noise do.")
+        console = ReadableConsole()
+        console.say(f"A rehearsal on {size:,} made-up rows: the values mean nothing, the shape and the noise do.")
         show_answer(console, answer, confidence)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, say_facts, say_json
+from discreet.cli.console import ReadableConsole, answering, say_json
 from discreet.display import Rounding
 from discreet.ledger import Balance
 from discreet.privacy.guarantees import plain
@@ -26,8 +26,8 @@ def budget(policy: Path, analyst: str | None, as_json: bool) -> None:
         if as_json:
             say_json(machine(balance))
             return
-        console = readable_console()
-        say_facts(console, balance.facts())
+        console = ReadableConsole()
+        console.say_facts(balance.facts())
         console.print()
 
 

@@ -7,16 +7,7 @@ from typing import Any
 
 from discreet.cli import options
 from discreet.cli.asking.options import finite, opened, prices, query_options, query_text
-from discreet.cli.console import (
-    answering,
-    as_options,
-    readable_console,
-    say,
-    say_facts,
-    say_json,
-    say_plainly,
-    say_table,
-)
+from discreet.cli.console import ReadableConsole, answering, as_options, say_json
 from discreet.display import Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Explanation
@@ -37,13 +28,13 @@ def explain(
         if as_json:
             say_json(machine(explained))
             return
-        console = readable_console()
+        console = ReadableConsole()
         table, released = split(explained)
-        say_facts(console, [*facts(explained), *released])
-        say_table(console, table)
-        say(console, "The statement that would run; its sums get noise before anybody sees them:")
-        say_plainly(console, f"\n{explained.sql}", soft_wrap=True, style="dim")
-        say(console, "No data was read and nothing was spent.")
+        console.say_facts([*facts(explained), *released])
+        console.say_table(table)
+        console.say("The statement that would run; its sums get noise before anybody sees them:")
+        console.say_plainly(f"\n{explained.sql}", soft_wrap=True, style="dim")
+        console.say("No data was read and nothing was spent.")
 
 
 def facts(explained: Explanation) -> list[tuple[str, str]]:

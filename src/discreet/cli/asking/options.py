@@ -13,8 +13,8 @@ from typing import Any, cast
 import click
 
 from discreet._optional import optional
-from discreet.cli.console import Refusal, readable_console, spinner
-from discreet.cli.options import FILE, analyst_option, decorated, number_option, policy_option, stated
+from discreet.cli.console import ReadableConsole, Refusal, spinner
+from discreet.cli.options import FILE, analyst_option, confidence_option, decorated, number_option, policy_option
 from discreet.privacy import PriceOptions
 from discreet.query import Policy, Session, read_policy
 
@@ -43,12 +43,7 @@ query_options = decorated(
         number_option("--share", words="Price: a part of the budget, such as 0.05."),
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
         click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
-        stated(
-            "--confidence",
-            click.FloatRange(0, 1, min_open=True, max_open=True),
-            0.95,
-            "The confidence of the intervals.",
-        ),
+        confidence_option("The confidence of the intervals."),
     ]
 )
 
@@ -108,7 +103,7 @@ def who(policy: Policy, analyst: str | None) -> str:
 def opened(policy: Path, analyst: str | None) -> Iterator[Session]:
     """Open a session and close it in the end."""
     name = who(read_policy(policy), analyst)
-    with spinner(readable_console(stderr=True), "Opening"):  # the first time CSV files are converted
+    with spinner(ReadableConsole(stderr=True), "Opening"):  # the first time CSV files are converted
         session = Session.open(policy, analyst=name)
     with session:
         yield session

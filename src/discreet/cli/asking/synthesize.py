@@ -7,22 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from discreet.cli import options
 from discreet.cli.asking.options import check_target, finite, opened
-from discreet.cli.console import (
-    Refusal,
-    answering,
-    progressing,
-    readable_console,
-    say,
-    say_facts,
-    say_json,
-    say_table,
-    say_written,
-)
+from discreet.cli.console import ReadableConsole, Refusal, answering, progressing, say_json
 from discreet.display import Progress, Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
@@ -109,17 +98,17 @@ def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> N
                 show_plan(prepared, as_json=as_json)
                 return
             # the rounds that are done are public
-            with progressing(readable_console(stderr=True), _COLUMNS, "Synthesizing", total=None) as update:
+            with progressing(ReadableConsole(stderr=True), _COLUMNS, "Synthesizing", total=None) as update:
                 release = _made(prepared, transcript, lambda done, steps: update(completed=done, total=steps))
         # the table is paid for, so it is written before anything else can go wrong
         table_written = release.table if size is None else release.table.unweighted(size)
         written = write(table_written, out)
-        console = readable_console(stderr=as_json)
+        console = ReadableConsole(stderr=as_json)
         if as_json:
             say_json(machine(release, table_written, written))
         else:
             show_release(console, release, table_written)
-        say_written(console, written)
+        console.say_written(written)
 
 
 def check_file(out: Path | None) -> None:
@@ -187,10 +176,9 @@ def show_plan(prepared: Prepared, *, as_json: bool) -> None:
         found = {**_machine_plan(prepared.made.name, prepared.plan), "cost": plain(prepared.guarantee)}
         say_json({**found, "fits": prepared.fits})
         return
-    console = readable_console()
+    console = ReadableConsole()
     workload = prepared.made.workload
-    say_facts(
-        console,
+    console.say_facts(
         [
             ("method", prepared.made.name),
             ("queries", f"{len(workload):,}: {workload.description}"),
@@ -199,11 +187,11 @@ def show_plan(prepared: Prepared, *, as_json: bool) -> None:
             ("fits", f"{prepared.fits:,} times into what is left of the budget"),
         ],
     )
-    say_table(console, plan_table(prepared.plan))
-    say(console, "No data was read and nothing was spent.")
+    console.say_table(plan_table(prepared.plan))
+    console.say("No data was read and nothing was spent.")
 
 
-def show_release(console: Console, release: SyntheticRelease, written: SyntheticTable) -> None:
+def show_release(console: ReadableConsole, release: SyntheticRelease, written: SyntheticTable) -> None:
     """Print what was released, and what of it was written."""
     record, known = release.evidence["record"], predict(release)
     facts = [
@@ -216,8 +204,8 @@ def show_release(console: Console, release: SyntheticRelease, written: Synthetic
     ]
     if known is not None:
         facts.append(("predicted error", f"{_errors(known.average, known.maximum)}; from {known.source}"))
-    say_facts(console, facts)
-    say_table(console, plan_table(release.plan))
+    console.say_facts(facts)
+    console.say_table(plan_table(release.plan))
     console.print()
 
 

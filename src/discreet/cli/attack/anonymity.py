@@ -12,7 +12,7 @@ from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.data import Discharges, register
 from discreet.display import Table
 
@@ -33,11 +33,10 @@ def anonymity(people: int, seed: int, k: int, cube: int, plot_file: Path | None)
 
     Takes some seconds, in proportion to the people: a million take up to a minute.
     """
-    console = readable_console()
     with answering():
         if cube < k:
             raise click.UsageError("--cube must be at least --k")
-        with spinner(console, "Putting people into boxes"):
+        with spinner(ReadableConsole(), "Putting people into boxes"):
             patients = register(people=people, seed=seed).discharges
             found = [_exposed(patients, size) for size in _SIZES]
             cursed = attacks.curse(people=cube, k=k, columns=_COLUMNS, seed=seed)

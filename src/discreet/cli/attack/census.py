@@ -7,10 +7,10 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.attacks.census import COUNTED_IN, counted
+from discreet.attacks.census import COUNTED_IN, counted_cells
 from discreet.cli import options
 from discreet.cli.attack import telling
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.data import CensusBlock, census_block
 from discreet.display import Table, format_number
 from discreet.errors import InputError
@@ -34,7 +34,7 @@ def census(people: int, seed: int, least: int, epsilon: float, plot_file: Path |
     """
     with answering():
         block = census_block(people, seed=seed)
-        with spinner(readable_console(), "Solving integer programs"):
+        with spinner(ReadableConsole(), "Solving integer programs"):
             found = attacks.reconstruct_block(attacks.block_tables(block, least=least), truth=block)
             face, read = _private(block, epsilon)
         told = [_proven(found), _claims(found), _noised(epsilon, face, read)]
@@ -45,7 +45,7 @@ def _private(block: CensusBlock, epsilon: float) -> tuple[str, str]:
     """Attack private counts: taken at face value, and within the error that they have for almost certain."""
     sensitivity = Sensitivity(COUNTED_IN, norm=Norm.L1, relation=Relation.ADD_REMOVE)
     mechanism = Laplace(epsilon=epsilon, sensitivity=sensitivity)
-    reach = mechanism.error(_SURELY, len(list(counted())))
+    reach = mechanism.error(_SURELY, len(list(counted_cells())))
     return _outcome(block, mechanism, 0.0), _outcome(block, mechanism, float(reach))
 
 

@@ -14,7 +14,7 @@ from discreet.attacks.asking import Noise
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.people import Bits, invented_bits, private_counts
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
 
@@ -65,7 +65,7 @@ def fourier(  # noqa: PLR0913  one argument an option
         queries = relabelings * attacks.Characters(people=len(secret)).size
         if queries > _MOST_QUERIES:
             raise ParameterError(f"{queries:,} queries are too many to hold; take fewer people or relabelings")
-        with spinner(readable_console(), "Asking and decoding"):
+        with spinner(ReadableConsole(), "Asking and decoding"):
             if against == "discreet":
                 rows = _of_a_session(secret, rho, relabelings, seed)
             elif against == "noisy":

@@ -8,7 +8,7 @@ from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.data import City, register
 from discreet.data.invented_city import QUASI_IDENTIFIERS
 from discreet.data.invented_hospital import DIAGNOSES
@@ -26,9 +26,8 @@ _SHOWN = (1, 2, 3, 4, 6, 8, 12)
 @options.plot_to()
 def linkage(people: int, seed: int, epsilon: float, plot_file: Path | None) -> None:
     """Join an 'anonymous' hospital table with a named register on what both know about a person."""
-    console = readable_console()
     with answering():
-        with spinner(console, "Inventing a city and joining its tables"):
+        with spinner(ReadableConsole(), "Inventing a city and joining its tables"):
             city = register(people=people, seed=seed)
             alone = attacks.uniques(city.register, QUASI_IDENTIFIERS)
             found = [_linked(city, count, rule) for count in _SHOWN for rule in attacks.MatchRule]

@@ -10,7 +10,7 @@ import numpy as np
 from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 
 _FEWEST_QUERIES, _ERRORS = 16, 21
 _BEFORE = (
@@ -34,7 +34,7 @@ def map(people: int, queries: int, epsilon: float, delta: float, seed: int, plot
     """
     asked = [1 << bits for bits in range(_FEWEST_QUERIES.bit_length() - 1, queries.bit_length())]
     errors = np.logspace(-1, 4, _ERRORS).tolist()
-    with answering(), spinner(readable_console(), "Attacking"):
+    with answering(), spinner(ReadableConsole(), "Attacking"):
         found = attacks.fundamental_law(people, queries=asked, errors=errors, epsilon=epsilon, delta=delta, seed=seed)
     after = (
         f"Safe means (epsilon, delta) = ({epsilon:g}, {delta:g}) for all answers together, whatever the attacker does. "

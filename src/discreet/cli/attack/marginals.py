@@ -10,7 +10,7 @@ from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.people import Bits, invented_attributes, invented_bits, private_counts
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
 
@@ -38,7 +38,7 @@ def marginals(
         default = _FEW if against == "discreet" else _MANY
         people, columns = size["people"] or default[0], size["attributes"] or default[1]
         attributes, secret = invented_attributes(people, columns, seed=seed), invented_bits(people, seed=seed)
-        with spinner(readable_console(), "Reading tables and solving"):
+        with spinner(ReadableConsole(), "Reading tables and solving"):
             found = attacks.from_marginals(attacks.exact_answers(secret), attributes, ways=ways, error=0, truth=secret)
             rows = [("exact tables", found)]
             if against == "noisy":

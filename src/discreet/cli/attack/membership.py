@@ -11,7 +11,7 @@ from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.telling import percent
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.data import Genomes, genomes
 from discreet.display import Table, format_number
 
@@ -30,9 +30,8 @@ def membership(
     people: int, seed: int, positions: int, level: float, epsilon: float, delta: float, plot_file: Path | None
 ) -> None:
     """Tell who is in a case group from the frequencies published about it."""
-    console = readable_console()
     with answering():
-        with spinner(console, "Inventing genomes and testing them"):
+        with spinner(ReadableConsole(), "Inventing genomes and testing them"):
             private = attacks.PrivateFrequencies(people=people, positions=positions, epsilon=epsilon, delta=delta)
             invented = genomes(people=people, positions=positions, seed=seed, reference=5000)
             found = _found(invented, private, level)

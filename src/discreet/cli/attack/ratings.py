@@ -10,7 +10,7 @@ import numpy as np
 from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.data import Ratings
 from discreet.data import ratings as invented
 from discreet.display import Table, format_number
@@ -34,9 +34,8 @@ def ratings(
     plot_file: Path | None,
 ) -> None:  # fmt: skip
     """Find people among sparse ratings by a few remarks about them, some of them wrong."""
-    console = readable_console()
     with answering():
-        with spinner(console, "Inventing ratings and looking for people"):
+        with spinner(ReadableConsole(), "Inventing ratings and looking for people"):
             table = invented(people=people, items=items, seed=seed)
             found = attacks.identify(table, wrong=wrong, targets=targets, threshold=threshold, seed=seed)
             private = _private(table, items, epsilon)

@@ -14,7 +14,7 @@ from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.people import Bits, invented_bits, private_counts
-from discreet.cli.console import Chapter, answering, readable_console, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.display import format_number
 from discreet.errors import ParameterError
 from discreet.privacy import PrivacyLoss
@@ -140,7 +140,7 @@ def reconstruction(
             raise ParameterError(f"--decoder {decoder} takes at most {chosen.most:,} people; name another decoder")
         asked = 2**count if decoder == "exhaustive" else queries or 2 * count
         secret = invented_bits(count, seed=seed)
-        with spinner(readable_console(), "Asking and decoding"):
+        with spinner(ReadableConsole(), "Asking and decoding"):
             rows = _attacked(chosen, secret, against=against, level=level, rho=rho, queries=asked, seed=seed)
         telling.tell([_chapter(chosen, rows)], plot=rows[-1][1].plot, plot_file=plot_file)
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 from discreet import attacks
 from discreet.cli import options
 from discreet.cli.attack import telling
-from discreet.cli.console import Chapter, answering, readable_console, show, spinner
+from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
 from discreet.data import population, population_values
 from discreet.display import Table, format_number
 from discreet.privacy import Guarantee, Price, Relation
@@ -27,11 +27,11 @@ _QUERIES, _TRIED = 3000, 300
 @telling.epsilon(0.01, 10, "Price of each synthetic table.")
 def synthetic(people: int, seed: int, epsilon: float) -> None:
     """Look for people in a table without names, and in synthetic tables made of it."""
-    console = readable_console()
+    console = ReadableConsole()
     with answering():
         with spinner(console, "Inventing people") as doing:
             rows = _rows(people, seed, epsilon, doing)
-        show(console, _chapter(rows, people, format_number(epsilon)))
+        console.show(_chapter(rows, people, format_number(epsilon)))
 
 
 def _rows(people: int, seed: int, epsilon: float, doing: Callable[[str], None]) -> list[list[object]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.cli.console import Chapter, readable_console, say_written, show
+from discreet.cli.console import Chapter, ReadableConsole
 from discreet.cli.options import Decorator, stated
 from discreet.display import Table
 from discreet.display.plots import Plot
@@ -78,8 +78,8 @@ def shares(found: attacks.Reconstruction) -> list[str]:
 
 def tell(chapters: list[Chapter], *, plot: Callable[[], Plot], plot_file: Path | None) -> None:
     """Print the chapters, and draw where asked."""
-    console = readable_console()
+    console = ReadableConsole()
     for chapter in chapters:
-        show(console, chapter)
+        console.show(chapter)
     if plot_file is not None:
-        say_written(console, plot().save(plot_file))
+        console.say_written(plot().save(plot_file))

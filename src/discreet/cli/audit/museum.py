@@ -8,7 +8,7 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from discreet.cli import options
-from discreet.cli.console import answering, progressing, readable_console, say, say_table, say_written
+from discreet.cli.console import ReadableConsole, answering, progressing
 from discreet.display import Table
 
 _LEAST, _MOST = 2_000, 10_000_000
@@ -30,7 +30,7 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
         from discreet.testing.museum import MUSEUM
         from discreet.testing.museum.tour import tour
 
-        console, errors = readable_console(), readable_console(stderr=True)
+        console, errors = ReadableConsole(), ReadableConsole(stderr=True)
         names = [*(exhibit.label.name for exhibit in MUSEUM), ""]
         with progressing(errors, _COLUMNS, "the museum", total=len(MUSEUM)) as update:
             found = tour(
@@ -38,27 +38,25 @@ def audit_museum(*, statistical: bool, draws: int, published: bool, plot_file: P
                 draws=draws,
                 progress=lambda done, _: update(completed=done, description=names[done]),
             )
-        say_table(console, _verdicts(found.table()))
-        say(
-            console,
+        console.say_table(_verdicts(found.table()))
+        console.say(
             "'low' and 'high' bound the largest loss on the exhibit's own neighboring inputs, or epsilon at the delta "
             "of the guarantee (written epsilon, delta). A verdict that is not the one on the label says so. "
             f"{len(found.stops)} exhibits in {found.seconds:.1f} s.",
         )
         if statistical:
-            say(
-                console,
+            console.say(
                 f"'sampled' is what {draws:,} runs prove on the neighbors that are told apart best, right for all "
                 "exhibits together except with a chance of 1e-9.",
             )
         if published:
-            say_table(console, _published(found.bounds()))
-            say(console, "* exceeds the truth: a lower bound that is false. The published bounds hold at 90 % each.")
+            console.say_table(_published(found.bounds()))
+            console.say("* exceeds the truth: a lower bound that is false. The published bounds hold at 90 % each.")
         if plot_file is not None:
-            say_written(console, found.plot().save(plot_file))
+            console.say_written(found.plot().save(plot_file))
         if found.surprises:
             raise click.ClickException(f"not the verdict on the label: {', '.join(found.surprises)}")
-        say(console, "Every verdict is the one on the label.")
+        console.say("Every verdict is the one on the label.")
 
 
 def _verdicts(table: Table) -> Table:

@@ -6,7 +6,7 @@ import click
 from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from discreet.cli import options
-from discreet.cli.console import answering, progressing, readable_console, say, say_table
+from discreet.cli.console import ReadableConsole, answering, progressing
 
 _LEAST, _MOST = 400, 10_000_000
 _COLUMNS = (
@@ -33,13 +33,12 @@ def audit_self(draws: int) -> None:
         from discreet.testing import audit_own
         from discreet.testing.own import OWN
 
-        console = readable_console()
+        console = ReadableConsole()
         names = [*(own.name for own in OWN), ""]
-        with progressing(readable_console(stderr=True), _COLUMNS, "", total=len(OWN)) as update:
+        with progressing(ReadableConsole(stderr=True), _COLUMNS, "", total=len(OWN)) as update:
             found = audit_own(draws=draws, progress=lambda done, _: update(completed=done, description=names[done]))
-        say_table(console, found.table())
-        say(
-            console,
+        console.say_table(found.table())
+        console.say(
             "'exact' is the largest loss on neighboring inputs, computed from the law: epsilon, or for zCDP the share "
             "of what is allowed. 'sampled' is the loss that the runs prove, 'fit p' the chance of a worse fit to "
             "the law if the sampler is right. A false alarm of the whole table has a chance below 1e-7. "
@@ -47,4 +46,4 @@ def audit_self(draws: int) -> None:
         )
         if found.refuted:
             raise click.ClickException(f"refuted: {', '.join(found.refuted)}")
-        say(console, f"{len(found.verdicts)} mechanisms, none refuted.")
+        console.say(f"{len(found.verdicts)} mechanisms, none refuted.")

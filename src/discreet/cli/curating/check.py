@@ -14,17 +14,7 @@ from typing import Any
 import click
 
 from discreet.cli import options
-from discreet.cli.console import (
-    answering,
-    mistakes,
-    readable_console,
-    say,
-    say_facts,
-    say_json,
-    say_plainly,
-    say_table,
-    spinner,
-)
+from discreet.cli.console import ReadableConsole, answering, mistakes, say_json, spinner
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
@@ -52,7 +42,7 @@ def check(policy: Path, as_json: bool) -> None:
     """
     with answering():
         try:
-            with spinner(readable_console(stderr=True), "Checking"):
+            with spinner(ReadableConsole(stderr=True), "Checking"):
                 stated = checked(policy)
         except PolicyError as error:
             if as_json:
@@ -63,15 +53,15 @@ def check(policy: Path, as_json: bool) -> None:
         if as_json:
             say_json(machine(stated))
             return
-        console = readable_console()
-        say(console, f"{policy} is in order. It declares:")
-        say_table(console, declared(stated))
-        say_facts(console, facts(stated))
+        console = ReadableConsole()
+        console.say(f"{policy} is in order. It declares:")
+        console.say_table(declared(stated))
+        console.say_facts(facts(stated))
         points = sharp_points(stated)
         if points:
-            say(console, "Worth knowing:")
+            console.say("Worth knowing:")
         for point in points:
-            say_plainly(console, f"- {point}")
+            console.say_plainly(f"- {point}")
         console.print()
 
 

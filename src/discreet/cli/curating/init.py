@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from discreet.cli import options
-from discreet.cli.console import Refusal, answering, readable_console, say, say_written
+from discreet.cli.console import ReadableConsole, Refusal, answering
 from discreet.errors import ParameterError, PolicyError
 from discreet.privacy import PureDP
 from discreet.query import Policy, Type
@@ -64,9 +64,9 @@ def init(source: Path, unit: str, output: Path, **csv: str | None) -> None:
                 file.write(text)
         except FileExistsError:
             raise Refusal(f"{output} exists and is not overwritten; name another file with --output") from None
-        console = readable_console()
-        say_written(console, output)
-        say(console, f"Answer the questions in it, then run: discreet check {output}")
+        console = ReadableConsole()
+        console.say_written(output)
+        console.say(f"Answer the questions in it, then run: discreet check {output}")
 
 
 def _schema(source: Source) -> Schema:

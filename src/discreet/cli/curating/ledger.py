@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, say, say_facts, say_json, say_table, spinner
+from discreet.cli.console import ReadableConsole, answering, say_json, spinner
 from discreet.cli.program import SETTINGS
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
@@ -38,10 +38,10 @@ def ledger(context: click.Context, policy: Path, as_json: bool, last: int) -> No
         if as_json:
             say_json([machine(one) for one in found[-last:]])
             return
-        console = readable_console()
-        say_table(console, listed(found[-last:]))
+        console = ReadableConsole()
+        console.say_table(listed(found[-last:]))
         shown = f", the last {last:,} shown" if len(found) > last else ""
-        say_facts(console, [("entries", f"{len(found):,}{shown}"), ("head", found[-1].hash)])
+        console.say_facts([("entries", f"{len(found):,}{shown}"), ("head", found[-1].hash)])
 
 
 @ledger.command(context_settings=SETTINGS)
@@ -53,14 +53,14 @@ def verify(given: Path, policy: Path | None, head: str | None, as_json: bool) ->
     """Check every entry, every total, the anchor and a head exported earlier; exit code 4 if one is wrong."""
     with answering():
         stated = read_policy(policy or given)
-        with spinner(readable_console(stderr=True), "Verifying"):
+        with spinner(ReadableConsole(stderr=True), "Verifying"):
             found = opened(stated).verify(head=head)
         if as_json:
             say_json({**_found(found), "ok": True})
             return
-        console = readable_console()
-        say_facts(console, found.facts())
-        say(console, "The ledger is as it was written.")
+        console = ReadableConsole()
+        console.say_facts(found.facts())
+        console.say("The ledger is as it was written.")
 
 
 @ledger.command(context_settings=SETTINGS)
@@ -93,8 +93,8 @@ def amend(given: Path, policy: Path | None, reason: str, by: str) -> None:
             raise click.ClickException("the ledger agrees with the policy already; nothing to amend")
         shared = wanted.shared_answers
         book.amend(budget=wanted.budget, caps=wanted.caps, shared_answers=shared, reason=reason, by=by)
-        console = readable_console()
-        say(console, f"Amended by {by}: the budget is now {in_words(wanted.budget)}. New head: {book.head}")
+        console = ReadableConsole()
+        console.say(f"Amended by {by}: the budget is now {in_words(wanted.budget)}. New head: {book.head}")
 
 
 @ledger.command(context_settings=SETTINGS)
@@ -110,7 +110,7 @@ def reanchor(given: Path, policy: Path | None, head: str, reason: str, by: str) 
         if stated.ledger is None:
             raise LedgerError("the policy keeps its ledger in memory")
         found = SqliteLedger.reanchor(stated.ledger, head=head, reason=reason, by=by, anchor=stated.anchor)
-        say_facts(readable_console(), found.facts())
+        ReadableConsole().say_facts(found.facts())
 
 
 def opened(policy: Policy) -> SqliteLedger:

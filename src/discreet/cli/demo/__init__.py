@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, say, say_plainly, say_written, show, spinner
+from discreet.cli.console import ReadableConsole, answering, spinner
 from discreet.cli.demo.narration import chapters
 from discreet.cli.demo.report import drawings, write_report
 from discreet.cli.demo.stage import ANALYST, ATTACKER, Stage, build
@@ -33,24 +33,24 @@ def demo(people: int, seed: int, out: Path, no_plot: bool) -> None:
 
     Exits with code 1 if one of its claims does not hold.
     """
-    console = readable_console()
+    console = ReadableConsole()
     with answering():
         with spinner(console, "Inventing a hospital, attacking it, asking about it"):
             stage = build(out, people=people, seed=seed)
             story = tell(stage, seed=seed)
         told = chapters(story)
         for part in told:
-            show(console, part)
+            console.show(part)
         with spinner(console, "Writing the report"):
             plots, reason = ({}, "") if no_plot else _plots(story)
             report = write_report(told, out, plots=plots)
         if reason:
-            say(console, f"Nothing was drawn: {reason}")
+            console.say(f"Nothing was drawn: {reason}")
         console.print()
-        say_written(console, report)
-        say(console, "Now ask yourself; what the demo left of the budget is yours:")
+        console.say_written(report)
+        console.say("Now ask yourself; what the demo left of the budget is yours:")
         for line in _to_try(stage):
-            say_plainly(console, f"  {line}", soft_wrap=True)
+            console.say_plainly(f"  {line}", soft_wrap=True)
         failed = [claim.words for claim in story.claims if not claim.held]
         if failed:
             raise click.ClickException(f"this did not hold: {'; '.join(failed)}")

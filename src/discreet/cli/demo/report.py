@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from discreet.cli.console import Chapter, chapter_html
 from discreet.cli.demo.narration import ATTACK, DEPARTMENTS
 from discreet.display import figure, page
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, explained
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from discreet.cli.demo.story import Story
 
 CAPTIONS = {
@@ -48,9 +46,7 @@ def attack_plot(story: Story) -> Plot:
     drawn.tick_params(axis="y", length=0)
     drawn.set_xlim(0, 104)
     drawn.set_ylim(-0.55, 1.55)
-    drawn_on = cast("Figure", drawn.figure)
-    drawn_on.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
-    return Plot(drawn_on)
+    return explained(drawn, ncols=2)
 
 
 def department_plot(story: Story) -> Plot:
@@ -69,9 +65,7 @@ def department_plot(story: Story) -> Plot:
     drawn.set_yticks(rows, names)
     drawn.tick_params(axis="y", length=0)
     drawn.invert_yaxis()
-    drawn_on = cast("Figure", drawn.figure)
-    drawn_on.legend(loc="outside lower center", ncols=2, frameon=False, labelcolor=INK)
-    return Plot(drawn_on)
+    return explained(drawn, ncols=2)
 
 
 def write_report(chapters: Iterable[Chapter], directory: Path, *, plots: Mapping[str, Plot]) -> Path:

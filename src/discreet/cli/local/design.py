@@ -15,7 +15,7 @@ from typing import Any
 import click
 
 from discreet.cli import options
-from discreet.cli.console import Refusal, answering, readable_console, say, say_table, say_written
+from discreet.cli.console import ReadableConsole, Refusal, answering
 from discreet.cli.options import Bound, Written, as_options, categories
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import ParameterError
@@ -44,19 +44,14 @@ _MEANS = DuchiBit | HybridMean | UnitVectors
 @click.option("--bits", type=click.IntRange(min=1), help="The most bits that a client can send.")
 @click.option("--largest", type=click.IntRange(min=2), help="The most counters that the collector keeps.")
 @click.option("--seed", type=click.IntRange(min=0), help="With --keys: the public seed of the hashing.")
-@options.stated(
-    "--confidence",
-    click.FloatRange(0, 1, min_open=True, max_open=True),
-    0.95,
-    "Confidence of what is called detectable, and of intervals.",
-)
+@options.confidence_option("Confidence of what is called detectable, and of intervals.")
 @click.option(
     "--spec", "spec_file", type=click.Path(dir_okay=False, writable=True, path_type=Path), callback=options.writable,
     help="Write the spec, for clients and collector, into this file (JSON).",
 )  # fmt: skip
 def design(epsilon: Fraction, spec_file: Path | None, **asked: Any) -> None:
     """Choose a protocol for frequencies of categories or keys, or for a mean, and say what error to expect."""
-    console = readable_console()
+    console = ReadableConsole()
     ends = {name: asked.pop(name) for name in ("bounds", "dimension")}
     with answering():
         found = (
@@ -65,11 +60,11 @@ def design(epsilon: Fraction, spec_file: Path | None, **asked: Any) -> None:
             else _shares(epsilon, **asked)
         )
         for sentence in found.sentences:
-            say(console, sentence)
-        say_table(console, found.table)
+            console.say(sentence)
+        console.say_table(found.table)
         if spec_file is not None:
             spec_file.write_text(found.spec.to_json() + "\n", encoding="ascii")
-            say_written(console, spec_file)
+            console.say_written(spec_file)
 
 
 @dataclass(frozen=True)

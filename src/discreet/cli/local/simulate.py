@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from discreet.cli import options
-from discreet.cli.console import answering, readable_console, say, say_table, say_written, spinner
+from discreet.cli.console import ReadableConsole, answering, spinner
 from discreet.cli.options import Written
 from discreet.local import simulate as simulated
 
@@ -49,18 +49,17 @@ def simulate(
     plot_file: Path | None,
 ) -> None:
     """Let invented fleets report, and compare the error with its law."""
-    console = readable_console()
+    console = ReadableConsole()
     with answering():
         with spinner(console, "Reporting") as tell:
             found = simulated(
                 people=people, categories=categories, epsilons=epsilons, exponent=exponent, seed=seed,
                 progress=lambda done, total: tell(f"Reporting: {done} of {total} fleets"),
             )  # fmt: skip
-        say_table(console, found.table())
-        say(
-            console,
+        console.say_table(found.table())
+        console.say(
             "The optimum is the least error that any protocol of pure local privacy reaches for a rare value out of "
             "very many. Four times the people halve the error; so does, for small epsilon, twice the epsilon.",
         )
         if plot_file is not None:
-            say_written(console, found.plot().save(plot_file))
+            console.say_written(found.plot().save(plot_file))

@@ -12,7 +12,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,10 +33,6 @@ from discreet.local.protocol import (
 )
 from discreet.privacy import Estimate, PrivacyLoss, PureDP, Relation, Target
 from discreet.privacy.numbers import plain
-
-if TYPE_CHECKING:
-    pass
-
 
 _WRITTEN = re.compile(r"-?[0-9]{1,640}(/[1-9][0-9]{0,640})?")  # no exponents: they stand for numbers of any length
 _ENOUGH_PEOPLE = 1000

@@ -5,22 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from discreet.data.invention import coins
 from discreet.display import Progress, Table, listener
-from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes, plotted
+from discreet.display.result import told_in_a_table
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.local.frequency import FrequencyOracle
 from discreet.local.planning.designs import design
 from discreet.local.protocol import Integers, number_of_people, whole_within
 from discreet.privacy.numbers import nonnegative
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 _COLORS = (BLUE, ORANGE, GREEN, SOFT)
 _MARKS = ("o", "s", "^", "D")
@@ -43,6 +40,7 @@ class SimulatedError:
     optimum: float
 
 
+@told_in_a_table
 @dataclass(frozen=True)
 class Simulation:
     """The root mean square error of estimated frequencies, measured and predicted, by price and number of people."""
@@ -87,14 +85,7 @@ class Simulation:
         drawn.minorticks_off()
         drawn.grid(color=SOFT, alpha=0.2, linewidth=0.8)
         drawn.legend(frameon=False, fontsize=10, title="lines predicted, marks measured", title_fontsize=10)
-        return Plot(cast("Figure", drawn.figure))
-
-    def __str__(self) -> str:
-        return str(self.table())
-
-    def _repr_html_(self) -> str:
-        """Show the table in a notebook."""
-        return self.table()._repr_html_()
+        return plotted(drawn)
 
 
 def simulate(

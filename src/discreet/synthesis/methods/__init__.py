@@ -1,4 +1,3 @@
 """The methods of query release, and a table of them by name."""
 
-from discreet.synthesis.methods.best import Best
-from discreet.synthesis.methods.named import METHODS, Make, method_named, spelled
+from discreet.synthesis.methods.named import METHODS, Best, Make, method_named, spelled

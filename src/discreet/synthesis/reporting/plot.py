@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.display import Table, format_number
-from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
+from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes, explained, styled
 from discreet.display.result import told_in_a_table
 from discreet.errors import ParameterError
 from discreet.privacy.numbers import positive, whole
@@ -31,7 +31,7 @@ _LOOKS = (
     (INK, "-", "v"),
     (SOFT, "--", "P"),
 )
-_LABEL, _SMALL = 11.0, 9.5
+_LEGEND = {"fontsize": 9.5, "handlelength": 3.2}
 
 
 @told_in_a_table
@@ -67,7 +67,7 @@ class ErrorCurves:
         figure = cast("Figure", left.figure)
         grid = figure.add_gridspec(1, 2)
         left.set_subplotspec(grid[0])
-        right = _like(figure.add_subplot(grid[1]), left, y_label="maximum error")
+        right = styled(figure.add_subplot(grid[1]), x_label="epsilon", y_label="maximum error")
         for row, name in enumerate(self.methods):
             color, line, marker = _LOOKS[row % len(_LOOKS)]
             for panel, heights in ((left, self.average[row]), (right, self.maximum[row])):
@@ -77,7 +77,7 @@ class ErrorCurves:
                 )
         for panel, values in ((left, self.average), (right, self.maximum)):
             _logarithmic(panel, self.epsilons, values)
-        return _with_legend(figure, columns=min(4, len(self.methods)))
+        return explained(left, ncols=min(4, len(self.methods)), **_LEGEND)
 
 
 def error_curve(
@@ -145,14 +145,7 @@ def plot_errors(
     _plain_ticks(drawn, least, 1.15 * largest)
     drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
     drawn.set_axisbelow(True)
-    return _with_legend(cast("Figure", drawn.figure), columns=3)
-
-
-def _with_legend(figure: Figure, *, columns: int) -> Plot:
-    """Return the picture with the names of its lines below it."""
-    look = {"frameon": False, "fontsize": _SMALL, "labelcolor": INK, "handlelength": 3.2}
-    figure.legend(loc="outside lower center", ncols=columns, **look)
-    return Plot(figure)
+    return explained(drawn, ncols=3, **_LEGEND)
 
 
 def _thinned(count: int) -> NDArray[np.int64]:
@@ -162,18 +155,6 @@ def _thinned(count: int) -> NDArray[np.int64]:
     tail = count - np.unique(np.round(np.logspace(0, np.log10(count), 300)).astype(np.int64))
     kept: NDArray[np.int64] = np.unique(np.concatenate([tail, np.linspace(0, count - 1, 300).astype(np.int64)]))
     return kept
-
-
-def _like(panel: Axes, first: Axes, *, y_label: str) -> Axes:
-    """Give a further panel the look of the first."""
-    for side in ("top", "right"):
-        panel.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        panel.spines[side].set(color=SOFT, linewidth=0.8)
-    panel.tick_params(colors=SOFT, labelcolor=INK, labelsize=_LABEL, width=0.8)
-    panel.set_xlabel(first.get_xlabel(), fontsize=_LABEL, color=INK)
-    panel.set_ylabel(y_label, fontsize=_LABEL, color=INK)
-    return panel
 
 
 def _logarithmic(panel: Axes, epsilons: Sequence[float], values: NDArray[np.float64]) -> None:

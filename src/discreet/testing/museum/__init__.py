@@ -4,49 +4,17 @@ from __future__ import annotations
 
 from discreet._optional import listing
 from discreet.errors import ParameterError
-from discreet.testing.museum.answers import ExactThreshold, TwoCoins, YesIsNeverFlipped
-from discreet.testing.museum.budgets import FixedSeed, NoiseDrawnOnce, SplitBudget, UniformNoise, UnsplitBudget
+from discreet.testing.museum import (
+    answers,
+    budgets,
+    floating_noise,
+    gaussians,
+    histograms,
+    maximum,
+    sensitivities,
+    sparse_vector,
+)
 from discreet.testing.museum.exhibit import Exhibit, Label
-from discreet.testing.museum.floating_noise import FloatingLaplace, InvertedLaplace
-from discreet.testing.museum.gaussians import (
-    IntegerGaussian,
-    IntegerGaussianByTheContinuousFormula,
-    ShuffledBatches,
-)
-from discreet.testing.museum.geometric import GeometricFromWeights
-from discreet.testing.museum.histograms import (
-    LaplaceNoise,
-    LaplaceParallel,
-    NoisyHistogram,
-    NoisyHistogramInverted,
-    PrefixSum,
-)
-from discreet.testing.museum.maximum import (
-    GapByFraction,
-    GapByIndex,
-    NoisyMaximum,
-    NoisyMaximumExponential,
-    NoisyMaximumValue,
-    NoisyMaximumValueExponential,
-)
-from discreet.testing.museum.rappor import OneTimeRappor, Rappor
-from discreet.testing.museum.sensitivities import (
-    ClampedSum,
-    ClampedToData,
-    RoundedHalfEven,
-    SumOfCounts,
-    VarianceOfTheOtherForm,
-)
-from discreet.testing.museum.sparse_vector import (
-    NumericalSparseVector,
-    SparseVector,
-    SparseVectorMisscaled,
-    SparseVectorNoiseless,
-    SparseVectorParallel,
-    SparseVectorRedrawn,
-    SparseVectorUnlimited,
-    SparseVectorValues,
-)
 
 __all__ = ["MUSEUM", "Exhibit", "Label", "benchmark", "exhibit_named", "faults", "sparse_vectors"]
 
@@ -62,21 +30,21 @@ def benchmark() -> tuple[Exhibit, ...]:
     20
     """
     return (
-        LaplaceNoise(),
-        GeometricFromWeights(),
-        NoisyHistogram(),
-        NoisyHistogramInverted(),
-        NoisyMaximum(),
-        NoisyMaximumExponential(),
-        NoisyMaximumValue(),
-        NoisyMaximumValueExponential(),
+        histograms.LaplaceNoise(),
+        histograms.GeometricFromWeights(),
+        histograms.NoisyHistogram(),
+        histograms.NoisyHistogramInverted(),
+        maximum.NoisyMaximum(),
+        maximum.NoisyMaximumExponential(),
+        maximum.NoisyMaximumValue(),
+        maximum.NoisyMaximumValueExponential(),
         *sparse_vectors(),
-        Rappor(),
-        OneTimeRappor(),
-        LaplaceParallel(),
-        SparseVectorParallel(),
-        PrefixSum(),
-        NumericalSparseVector(),
+        answers.Rappor(),
+        answers.OneTimeRappor(),
+        histograms.LaplaceParallel(),
+        sparse_vector.SparseVectorParallel(),
+        histograms.PrefixSum(),
+        sparse_vector.NumericalSparseVector(),
     )
 
 
@@ -86,38 +54,38 @@ def sparse_vectors() -> tuple[Exhibit, ...]:
     Reference. Lyu, Su, Li 2017.
     """
     return (
-        SparseVector(),
-        SparseVectorRedrawn(),
-        SparseVectorValues(),
-        SparseVectorMisscaled(),
-        SparseVectorNoiseless(),
-        SparseVectorUnlimited(),
+        sparse_vector.SparseVector(),
+        sparse_vector.SparseVectorRedrawn(),
+        sparse_vector.SparseVectorValues(),
+        sparse_vector.SparseVectorMisscaled(),
+        sparse_vector.SparseVectorNoiseless(),
+        sparse_vector.SparseVectorUnlimited(),
     )
 
 
 def faults() -> tuple[Exhibit, ...]:
     """Return the faults that people make, each beside a mechanism that does it right."""
     return (
-        FloatingLaplace(),
-        InvertedLaplace(),
-        GapByFraction(),
-        GapByIndex(),
-        ClampedSum(),
-        SumOfCounts(),
-        RoundedHalfEven(),
-        VarianceOfTheOtherForm(),
-        ClampedToData(),
-        SplitBudget(),
-        UnsplitBudget(),
-        NoiseDrawnOnce(),
-        FixedSeed(),
-        UniformNoise(),
-        TwoCoins(),
-        YesIsNeverFlipped(),
-        ExactThreshold(),
-        IntegerGaussian(),
-        IntegerGaussianByTheContinuousFormula(),
-        ShuffledBatches(),
+        floating_noise.FloatingLaplace(),
+        floating_noise.InvertedLaplace(),
+        maximum.GapByFraction(),
+        maximum.GapByIndex(),
+        sensitivities.ClampedSum(),
+        sensitivities.SumOfCounts(),
+        sensitivities.RoundedHalfEven(),
+        sensitivities.VarianceOfTheOtherForm(),
+        sensitivities.ClampedToData(),
+        budgets.SplitBudget(),
+        budgets.UnsplitBudget(),
+        budgets.NoiseDrawnOnce(),
+        budgets.FixedSeed(),
+        budgets.UniformNoise(),
+        answers.TwoCoins(),
+        answers.YesIsNeverFlipped(),
+        answers.ExactThreshold(),
+        gaussians.IntegerGaussian(),
+        gaussians.IntegerGaussianByTheContinuousFormula(),
+        gaussians.ShuffledBatches(),
     )
 
 

@@ -7,25 +7,22 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import DiscreteLaplace, Finite, Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, laplace, seeded, uniform
-from discreet.testing.museum.histograms import shifted_laplace
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, laplace, right, seeded, uniform, wrong
+from discreet.testing.museum.histograms import LaplaceAnswers
 
 _DWORK = "Dwork, McSherry, Nissim, Smith 2006"
 _EPSILON = Fraction(1, 10)
 _ANSWERS = 5
 
 
-class SplitBudget(NumericExhibit):
+class SplitBudget(LaplaceAnswers):
     """Five answers at a fifth of the budget each."""
 
-    label = Label(
+    label = right(
         "SplitBudget",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "Five answers with Laplace noise of scale 5 / epsilon each: right.",
         _DWORK,
     )
@@ -35,23 +32,13 @@ class SplitBudget(NumericExhibit):
         """One person moves every answer."""
         return [(np.zeros(_ANSWERS), np.ones(_ANSWERS)), (np.zeros(_ANSWERS), np.eye(_ANSWERS)[0])]
 
-    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
-        """Draw noisy answers."""
-        return value + laplace(self.random, float(self.scale), (draws, value.size))
-
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Losses of independent answers add."""
-        return shifted_laplace(first, second, self.scale)
-
 
 class UnsplitBudget(SplitBudget):
     """Five answers at the whole budget each."""
 
-    label = Label(
+    label = wrong(
         "UnsplitBudget",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Five answers at epsilon each, and epsilon claimed for all of them together.",
         _DWORK,
     )
@@ -61,11 +48,9 @@ class UnsplitBudget(SplitBudget):
 class NoiseDrawnOnce(NumericExhibit):
     """Two answers with the same noise."""
 
-    label = Label(
+    label = wrong(
         "NoiseDrawnOnce",
         PureDP(2 * _EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Two answers share one draw of integer noise: their difference is exact.",
         "Dwork, Roth 2014, on composition; the fault is a textbook one",
     )
@@ -90,11 +75,9 @@ class NoiseDrawnOnce(NumericExhibit):
 class FixedSeed(NumericExhibit):
     """Noise from a generator with a seed that anybody can read in the code."""
 
-    label = Label(
+    label = wrong(
         "FixedSeed",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The generator is seeded with a constant before each answer: the noise is a public number.",
         "Garfinkel, Leclerc 2020",
     )
@@ -116,11 +99,9 @@ class FixedSeed(NumericExhibit):
 class UniformNoise(NumericExhibit):
     """Noise between -10 and 10, all values alike."""
 
-    label = Label(
+    label = wrong(
         "UniformNoise",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Noise uniform on [-10, 10]: within the range it hides perfectly, beyond one end it rules an input out.",
         "Dwork, Roth 2014, on why pure privacy needs unbounded noise",
     )

@@ -38,6 +38,16 @@ class Label:
     reference: str
 
 
+def right(name: str, guarantee: Guarantee, story: str, reference: str) -> Label:
+    """Return the label of a right mechanism, which its exact law shows."""
+    return Label(name, guarantee, Outcome.KEPT, Level.EXACT, story, reference)
+
+
+def wrong(name: str, guarantee: Guarantee, story: str, reference: str, *, level: Level = Level.EXACT) -> Label:
+    """Return the label of a wrong mechanism, and the cheapest level that must see it."""
+    return Label(name, guarantee, Outcome.REFUTED, level, story, reference)
+
+
 class Exhibit(ABC):
     """A mechanism that an audit looks at: it can be run very often at once, and where possible its law is known."""
 

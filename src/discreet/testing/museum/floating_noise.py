@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
+from discreet.audit import Level
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit
+from discreet.testing.museum.exhibit import NumericExhibit, wrong
 
 _MIRONOV = "Mironov 2012"
 _EPSILON = 0.1
@@ -16,13 +16,12 @@ _EPSILON = 0.1
 class FloatingLaplace(NumericExhibit):
     """Laplace noise from a numerical library, added to a float."""
 
-    label = Label(
+    label = wrong(
         "FloatingLaplace",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.WIRE,
         "A float plus a library's Laplace noise: which floats can come out, to the last bit, depends on the input.",
         _MIRONOV,
+        level=Level.WIRE,
     )
     scale = 1 / _EPSILON
 
@@ -38,13 +37,12 @@ class FloatingLaplace(NumericExhibit):
 class InvertedLaplace(FloatingLaplace):
     """Laplace noise by inverting the distribution function by hand."""
 
-    label = Label(
+    label = wrong(
         "InvertedLaplace",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.WIRE,
         "A float plus noise from the logarithm of a uniform float: there are few such logarithms, with gaps between.",
         _MIRONOV,
+        level=Level.WIRE,
     )
 
     def runs(self, value: float, draws: int) -> NDArray[np.float64]:

@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import DiscreteGaussian, Pair
 from discreet.privacy import ApproxDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, right, wrong
 from discreet.testing.museum.laws import Floats, Panels, Sandwich
 
 _CANONNE = "Canonne, Kamath, Steinke 2020"
@@ -19,11 +18,9 @@ _CANONNE = "Canonne, Kamath, Steinke 2020"
 class IntegerGaussian(NumericExhibit):
     """Integer Gaussian noise with the delta of its own law."""
 
-    label = Label(
+    label = right(
         "IntegerGaussian",
         ApproxDP(Fraction(1, 2), 6.9345e-9),
-        Outcome.KEPT,
-        Level.EXACT,
         "Integer Gaussian noise of parameter 10, with the delta that its own law has at epsilon 1/2: right.",
         _CANONNE,
     )
@@ -45,11 +42,9 @@ class IntegerGaussian(NumericExhibit):
 class IntegerGaussianByTheContinuousFormula(IntegerGaussian):
     """Integer Gaussian noise with the delta of the continuous law."""
 
-    label = Label(
+    label = wrong(
         "ContinuousFormula",
         ApproxDP(Fraction(1, 2), 6.857e-9),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Integer Gaussian noise of parameter 10 with the continuous law's delta at epsilon 1/2: 1.1 % too small.",
         _CANONNE + "; continuous formula: Balle, Wang 2018",
     )
@@ -63,11 +58,9 @@ class ShuffledBatches(NumericExhibit):
     adversary need not guess whether the person was sampled at all.
     """
 
-    label = Label(
+    label = wrong(
         "ShuffledBatches",
         ApproxDP(2.3674, 1e-5),
-        Outcome.REFUTED,
-        Level.EXACT,
         "A shuffled epoch of 100 batches with noise 0.7, priced as 100 rounds of Poisson sampling at rate 1/100.",
         "Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang 2024",
     )

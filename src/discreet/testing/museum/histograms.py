@@ -1,31 +1,52 @@
-"""Benchmark exhibits that add Laplace noise to one number, to each count of a histogram, and before summing up."""
+"""Benchmark exhibits that add Laplace or geometric noise to one number, to each count of a histogram, before sums."""
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
-from discreet.laws import Pair
+from discreet.laws import Finite, Pair
 from discreet.privacy import PureDP
 from discreet.privacy.pairs import LaplacePair
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, all_differ, laplace, one_differs
+from discreet.testing.museum.exhibit import (
+    NumericExhibit,
+    Vector,
+    Vectors,
+    all_differ,
+    laplace,
+    one_differs,
+    right,
+    wrong,
+)
 from discreet.testing.museum.laws import Sandwich, laplace_product
 
 _DING = "Ding, Wang, Wang, Zhang, Kifer 2018"
 _EPSILON = Fraction(1, 10)
 
 
-class LaplaceNoise(NumericExhibit):
+class LaplaceAnswers(NumericExhibit):
+    """Laplace noise of one scale on every answer: only the answers that differ tell anything, and their losses add."""
+
+    scale: Fraction
+
+    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
+        """Draw noisy answers."""
+        return value + laplace(self.random, float(self.scale), (draws, value.size))
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """Return the pair of independent answers."""
+        return shifted_laplace(first, second, self.scale)
+
+
+class LaplaceNoise(LaplaceAnswers):
     """Laplace noise on one number."""
 
-    label = Label(
+    label = right(
         "Laplace",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "One number plus Laplace noise of scale 1 / epsilon: right.",
         "Dwork, McSherry, Nissim, Smith 2006",
     )
@@ -39,19 +60,13 @@ class LaplaceNoise(NumericExhibit):
         """Draw noisy numbers."""
         return float(value[0]) + laplace(self.random, float(self.scale), (draws,))
 
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Return the closed form of one shifted Laplace law."""
-        return shifted_laplace(first, second, self.scale)
 
-
-class NoisyHistogram(NumericExhibit):
+class NoisyHistogram(LaplaceAnswers):
     """Laplace noise on every count of a histogram, of which a person changes one."""
 
-    label = Label(
+    label = right(
         "NoisyHist1",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "Every count plus Laplace noise of scale 1 / epsilon, one count differs: right.",
         _DING,
     )
@@ -61,23 +76,13 @@ class NoisyHistogram(NumericExhibit):
         """Five counts, one of which differs."""
         return one_differs(5)
 
-    def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
-        """Draw noisy histograms."""
-        return value + laplace(self.random, float(self.scale), (draws, value.size))
-
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Only the counts that differ tell anything."""
-        return shifted_laplace(first, second, self.scale)
-
 
 class NoisyHistogramInverted(NoisyHistogram):
     """The same with epsilon where 1 / epsilon belongs."""
 
-    label = Label(
+    label = wrong(
         "NoisyHist2",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The scale of the noise is epsilon instead of 1 / epsilon: a hundred times too little.",
         _DING,
     )
@@ -87,11 +92,9 @@ class NoisyHistogramInverted(NoisyHistogram):
 class LaplaceParallel(NumericExhibit):
     """Twenty noisy copies of one number, each at a twentieth of the budget."""
 
-    label = Label(
+    label = right(
         "LaplaceParallel",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "Twenty noisy copies of one number at epsilon / 20 each: right, and every copy tells a little.",
         "Bichsel, Steffen, Bogunovic, Vechev 2021",
     )
@@ -111,14 +114,12 @@ class LaplaceParallel(NumericExhibit):
         return shifted_laplace(np.repeat(first, self.copies), np.repeat(second, self.copies), self.scale)
 
 
-class PrefixSum(NumericExhibit):
-    """Running totals of noisy counts."""
+class PrefixSum(LaplaceAnswers):
+    """Running totals of noisy counts: their differences give the noisy counts back, so that they tell the same."""
 
-    label = Label(
+    label = wrong(
         "PrefixSum",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Running totals of counts with Laplace noise of scale 1 / epsilon: right if one count differs; here all do.",
         "Wang, Ding, Wang, Kifer, Zhang 2019",
     )
@@ -130,11 +131,7 @@ class PrefixSum(NumericExhibit):
 
     def runs(self, value: Vector, draws: int) -> NDArray[np.float64]:
         """Draw noisy running totals."""
-        return np.cumsum(value + laplace(self.random, float(self.scale), (draws, value.size)), axis=1)
-
-    def pair(self, first: Vector, second: Vector) -> Pair:
-        """Differences of running totals give the noisy counts back, so that they tell the same."""
-        return shifted_laplace(first, second, self.scale)
+        return np.cumsum(super().runs(value, draws), axis=1)
 
 
 def shifted_laplace(first: Vector, second: Vector, scale: Fraction) -> Pair:
@@ -150,3 +147,44 @@ def shifted_laplace(first: Vector, second: Vector, scale: Fraction) -> Pair:
     for size, count in zip(sizes.tolist(), counts.tolist(), strict=True):
         product = product.times(laplace_product(float(Fraction(size) / scale), count)).compressed()
     return product
+
+
+class GeometricFromWeights(NumericExhibit):
+    """A count of five people from a table of integer weights: each step away from the truth is 8/9 as likely."""
+
+    label = right(
+        "TruncatedGeometric",
+        PureDP(math.log1p(1 / 8)),
+        "Truncated geometric noise from one uniform integer, with an epsilon that is exactly ln(1 + 2^-3): right.",
+        "Balcer, Vadhan 2018, algorithm 4.8",
+    )
+    people = 5
+    # The ratio of neighboring weights is 2^bits / (2^bits + 1). The benchmark asks for epsilon = 0.1 and takes the
+    # natural logarithm of 2 / epsilon, rounded up, which guarantees 0.1178; the binary one, 5 bits, would guarantee
+    # 0.031.
+    bits = 3
+
+    def neighbors(self) -> list[Vectors]:
+        """A count and the ones beside it."""
+        return one_differs(1)
+
+    def law(self, count: int) -> Finite:
+        """Return the exact rational law of the answer: integer cumulative weights over a common denominator."""
+        power, people = 2**self.bits, self.people
+        total = (2 * power + 1) * (power + 1) ** (people - 1)
+        cumulative = [power ** (count - z) * (power + 1) ** (people - count + z) for z in range(count)]
+        cumulative += [
+            total - power ** (z - count + 1) * (power + 1) ** (people - 1 - z + count) for z in range(count, people)
+        ]
+        cumulative.append(total)
+        masses = [Fraction(b - a, total) for a, b in zip([0, *cumulative], cumulative, strict=False)]
+        return Finite(range(people + 1), masses)
+
+    def runs(self, value: Vector, draws: int) -> NDArray[np.int64]:
+        """Draw answers."""
+        masses = np.array([float(p) for p in self.law(int(value[0])).probabilities])
+        return self.random.choice(self.people + 1, size=draws, p=masses / masses.sum()).astype(np.int64)
+
+    def pair(self, first: Vector, second: Vector) -> Pair:
+        """Return the pair in exact rationals."""
+        return self.law(int(first[0])).pair(self.law(int(second[0])))

@@ -8,10 +8,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import DiscreteLaplace, Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, laplace
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, laplace, right, wrong
 from discreet.testing.museum.histograms import shifted_laplace
 from discreet.testing.museum.laws import Sandwich, laplace_between
 
@@ -22,11 +21,9 @@ _DWORK = "Dwork, McSherry, Nissim, Smith 2006"
 class ClampedSum(NumericExhibit):
     """A sum of amounts between 0 and 10 with noise for 10."""
 
-    label = Label(
+    label = right(
         "ClampedSum",
         PureDP(1),
-        Outcome.KEPT,
-        Level.EXACT,
         "Amounts are clamped to [0, 10], summed up and given integer Laplace noise of scale 10 / epsilon: right.",
         _DWORK,
     )
@@ -53,11 +50,9 @@ class ClampedSum(NumericExhibit):
 class SumOfCounts(ClampedSum):
     """The same with the noise of a count."""
 
-    label = Label(
+    label = wrong(
         "SumOfCounts",
         PureDP(1),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Amounts are clamped to [0, 10] and summed up, but the noise is that of a count: ten times too little.",
         _DWORK,
     )
@@ -67,11 +62,9 @@ class SumOfCounts(ClampedSum):
 class RoundedHalfEven(ClampedSum):
     """A number of sensitivity one, rounded to an integer with noise for one."""
 
-    label = Label(
+    label = wrong(
         "RoundedHalfEven",
         PureDP(1),
-        Outcome.REFUTED,
-        Level.EXACT,
         "A number that moves by at most 1 is rounded half to even before noise for 1: 0.5 becomes 0 and 1.5 becomes 2.",
         _CASACUBERTA,
     )
@@ -89,11 +82,9 @@ class RoundedHalfEven(ClampedSum):
 class VarianceOfTheOtherForm(NumericExhibit):
     """A sample variance with the sensitivity of the population variance."""
 
-    label = Label(
+    label = wrong(
         "OtherVariance",
         PureDP(1),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The variance divides by n - 1, its noise fits the variance that divides by n: n / (n - 1) times epsilon.",
         _DWORK + "; the fault is a textbook one",
     )
@@ -119,11 +110,9 @@ class VarianceOfTheOtherForm(NumericExhibit):
 class ClampedToData(NumericExhibit):
     """A noisy mean that is clamped to the range of the values it came from."""
 
-    label = Label(
+    label = wrong(
         "ClampedToData",
         PureDP(1),
-        Outcome.REFUTED,
-        Level.EXACT,
         "A noisy mean is clamped to the least and the largest value in the data: the ends come out exactly, and often.",
         _DWORK,
     )

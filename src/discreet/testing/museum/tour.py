@@ -14,7 +14,7 @@ import math
 import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from discreet.audit import Level, Outcome, Verdict, audit
 from discreet.display import Progress, Table, listener
@@ -24,8 +24,6 @@ from discreet.testing.museum import MUSEUM
 from discreet.testing.museum.exhibit import Exhibit, Inputs, Label
 
 if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
     from discreet.display.plots import Plot
 
 
@@ -117,7 +115,7 @@ class Tour:
 
     def plot(self) -> Plot:
         """Draw guarantee, exact loss and the best published bound of the benchmark's mechanisms."""
-        from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot, axes
+        from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, axes, plotted
 
         stops = [stop for stop in self.stops if stop.label.name in PUBLISHED]
         drawn = axes(
@@ -157,7 +155,7 @@ class Tour:
         ]
         drawn.legend(handles=handles, loc="upper center", bbox_to_anchor=(0.4, -0.09), ncols=3, frameon=False,
                      fontsize=9, labelcolor=INK)  # fmt: skip
-        return Plot(cast("Figure", drawn.figure))
+        return plotted(drawn)
 
 
 def tour(

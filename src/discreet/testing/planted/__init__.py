@@ -8,7 +8,6 @@ from discreet.testing.planted import (
     forms,
     inputs,
     local,
-    redrawn,
     streams,
     synthesis,
     tables,
@@ -16,7 +15,7 @@ from discreet.testing.planted import (
 )
 from discreet.testing.planted.fault import Overstated, Planted
 
-_ROOMS = (additive, forms, choices, flags, streams, tables, inputs, local, redrawn, synthesis, work)
+_ROOMS = (additive, forms, choices, flags, streams, tables, inputs, local, synthesis, work)
 PLANTED = {fault.name: fault for room in _ROOMS for fault in room.FAULTS}
 """Every planted fault by its name."""
 

@@ -14,12 +14,9 @@ from discreet.audit import Level
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, TruncatedLaplace
 from discreet.mechanisms import Gaussian, Laplace, TruncatedGeometric
 from discreet.privacy import ApproxDP, Norm, PureDP, Relation, Sensitivity
-from discreet.testing.planted.fault import COPIES, INDEPENDENT, LAW, Overstated, Planted
+from discreet.testing.planted.fault import COPIES, INDEPENDENT, LAW, Overstated, Planted, planted
 
 _COUNTS = Sensitivity(1, norm=Norm.L1, relation=Relation.ADD_REMOVE)
-_counts = partial(Laplace, epsilon=1, sensitivity=1)
-_array = partial(Laplace, epsilon=1, sensitivity=_COUNTS)
-_truncated = partial(TruncatedGeometric, epsilon=1, delta=0.009, sensitivity=1)
 
 
 class HalfTheNoise(Overstated, Laplace):  # type: ignore[misc]  # a guarantee of any kind
@@ -210,53 +207,46 @@ class NoNoiseAtZero(Laplace):
 
 
 _vector = np.array([3, 4, 5])
+_laplace = partial(planted, Laplace, epsilon=1, sensitivity=1)
+_truncated_geometric = partial(planted, TruncatedGeometric, delta=1e-3, epsilon=1, sensitivity=1)
 FAULTS = [
-    Planted("Laplace: half the noise", "scale D / (2 epsilon)", Level.EXACT, partial(HalfTheNoise, epsilon=1,
-            sensitivity=1), _counts),
+    _laplace(HalfTheNoise, "half the noise", "scale D / (2 epsilon)", Level.EXACT),
     Planted("Laplace: sensitivity too small", "one person moves the answer by 2, stated was 1", Level.EXACT,
             partial(MovesByTwo, epsilon=1, sensitivity=1), partial(MovesByTwo, epsilon=1, sensitivity=2)),
-    Planted("Laplace: rounding forgotten", "sensitivity in steps not rounded up", Level.EXACT,
-            partial(ForgetsRounding, epsilon=1, sensitivity=0.75, grid=0.5),
-            partial(Laplace, epsilon=1, sensitivity=0.75, grid=0.5)),
-    Planted("Laplace: sign lost", "the noise is never negative", Level.STATISTICAL,
-            partial(NeverNegative, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
-    Planted("Laplace: one noise for all coordinates", "differences of coordinates are exact", INDEPENDENT,
-            partial(OneNoiseForAll, epsilon=1, sensitivity=_COUNTS), _array, inputs=[_vector]),
-    Planted("Laplace: noise drawn once", "one draw serves all releases", LAW,
-            partial(DrawnOnce, epsilon=1, sensitivity=1), _counts, inputs=[3]),
-    Planted("Laplace: every draw used twice", "two releases in a row share their noise", INDEPENDENT,
-            partial(EveryDrawTwice, epsilon=1, sensitivity=1), _counts, inputs=[3]),
-    Planted("Laplace: noise sticks to the value", "the same question gets the same answer for ever", LAW,
-            partial(SticksToTheValue, epsilon=1, sensitivity=1), _counts, inputs=[3]),
-    Planted("Laplace: clamped to the data", "answers never exceed twice the truth", Level.STATISTICAL,
-            partial(ClampsToTheData, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
-    Planted("Laplace: Gaussian noise instead", "the same variance, another law", LAW,
-            partial(AnotherLaw, epsilon=1, sensitivity=4), partial(Laplace, epsilon=1, sensitivity=4), inputs=[3],
-            draws=8000),
-    Planted("Laplace: fixed seed", "copies repeat the noise", COPIES,
-            partial(SeededLaplace, epsilon=1, sensitivity=20), partial(Laplace, epsilon=1, sensitivity=20), inputs=[3]),
+    _laplace(ForgetsRounding, "rounding forgotten", "sensitivity in steps not rounded up", Level.EXACT,
+        sensitivity=0.75, grid=0.5),
+    _laplace(NeverNegative, "sign lost", "the noise is never negative", Level.STATISTICAL, neighbors=[(0, 1)],
+        draws=8000),
+    _laplace(OneNoiseForAll, "one noise for all coordinates", "differences of coordinates are exact", INDEPENDENT,
+        sensitivity=_COUNTS, inputs=[_vector]),
+    _laplace(DrawnOnce, "noise drawn once", "one draw serves all releases", LAW, inputs=[3]),
+    _laplace(EveryDrawTwice, "every draw used twice", "two releases in a row share their noise", INDEPENDENT,
+        inputs=[3]),
+    _laplace(SticksToTheValue, "noise sticks to the value", "the same question gets the same answer for ever", LAW,
+        inputs=[3]),
+    _laplace(ClampsToTheData, "clamped to the data", "answers never exceed twice the truth", Level.STATISTICAL,
+        neighbors=[(0, 1)], draws=8000),
+    _laplace(AnotherLaw, "Gaussian noise instead", "the same variance, another law", LAW, sensitivity=4, inputs=[3],
+        draws=8000),
+    _laplace(SeededLaplace, "fixed seed", "copies repeat the noise", COPIES, sensitivity=20, inputs=[3]),
     Planted("Laplace: largest move for the sum", "an array priced in the wrong norm", Level.EXACT,
             partial(LargestForSum, epsilon=1, sensitivity=_COUNTS),
             partial(LargestForSum, epsilon=1, sensitivity=Sensitivity(4, norm=Norm.L1, relation=Relation.ADD_REMOVE))),
-    Planted("Laplace: averaged draws", "the mean of eight draws is added", Level.STATISTICAL,
-            partial(AveragedNoise, epsilon=1, sensitivity=3), partial(Laplace, epsilon=1, sensitivity=3),
-            neighbors=[(0, 3)], draws=8000),
-    Planted("Laplace: one-sided noise", "an answer below the truth never occurs", Level.STATISTICAL,
-            partial(OneSidedGeometric, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
-    Planted("Laplace: no noise at zero", "an empty group is answered exactly", Level.STATISTICAL,
-            partial(NoNoiseAtZero, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=8000),
-    Planted("Gaussian: pure by name", "no Gaussian noise has a pure guarantee", Level.EXACT,
-            partial(PureByName, scale=3, sensitivity=1), partial(Gaussian, scale=3, sensitivity=1),
-            neighbors=[(0, 1)]),
+    _laplace(AveragedNoise, "averaged draws", "the mean of eight draws is added", Level.STATISTICAL, sensitivity=3,
+        neighbors=[(0, 3)], draws=8000),
+    _laplace(OneSidedGeometric, "one-sided noise", "an answer below the truth never occurs", Level.STATISTICAL,
+        neighbors=[(0, 1)], draws=8000),
+    _laplace(NoNoiseAtZero, "no noise at zero", "an empty group is answered exactly", Level.STATISTICAL,
+        neighbors=[(0, 1)], draws=8000),
+    planted(Gaussian, PureByName, "pure by name", "no Gaussian noise has a pure guarantee", Level.EXACT, scale=3,
+        sensitivity=1, neighbors=[(0, 1)]),
     Planted("Gaussian: continuous formula", "delta of continuous noise, 1 % too small on integers", Level.EXACT,
             partial(ContinuousFormula, scale=10, sensitivity=1),
             partial(Gaussian, epsilon=0.5, delta=6.857e-9, sensitivity=1), neighbors=[(0, 1)]),
     Planted("Gaussian: distance of one coordinate", "an array priced for the move of one entry", Level.EXACT,
             partial(NormOfOne, scale=2, sensitivity=Sensitivity(1, norm=Norm.L2, relation=Relation.ADD_REMOVE)),
             partial(NormOfOne, scale=2, sensitivity=Sensitivity(2, norm=Norm.L2, relation=Relation.ADD_REMOVE))),
-    Planted("TruncatedGeometric: reach too short", "delta is exceeded", Level.EXACT,
-            partial(ShortReach, epsilon=1, delta=1e-3, sensitivity=1),
-            partial(TruncatedGeometric, epsilon=1, delta=1e-3, sensitivity=1)),
-    Planted("TruncatedGeometric: clamped", "what lies beyond the reach is moved there", LAW,
-            partial(ClampedNoise, epsilon=1, delta=0.009, sensitivity=1), _truncated, inputs=[3], draws=100_000),
+    _truncated_geometric(ShortReach, "reach too short", "delta is exceeded", Level.EXACT),
+    _truncated_geometric(ClampedNoise, "clamped", "what lies beyond the reach is moved there", LAW, delta=0.009,
+        inputs=[3], draws=100_000),
 ]  # fmt: skip

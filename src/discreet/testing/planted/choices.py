@@ -15,10 +15,9 @@ from discreet.laws.choices import Winner
 from discreet.mechanisms import Exponential, NoisyMax, PermuteAndFlip, RandomizedResponse, Top
 from discreet.privacy import PureDP, Relation
 from discreet.randomness import bernoulli_exp, uniform_below
-from discreet.testing.planted.fault import LAW, Overstated, Planted
+from discreet.testing.planted.fault import LAW, Overstated, Planted, planted
 
 _of_five = partial(RandomizedResponse, epsilon=1, categories=5)
-_of_two = partial(RandomizedResponse, epsilon=1, categories=2)
 _both_ways: list[tuple[Any, Any]] = [([0, 0, 0], [1, -1, -1])]
 
 
@@ -182,52 +181,43 @@ class TwoTries(RandomizedResponse):
         return value if value in (first, second) else first
 
 
+_randomized_response = partial(planted, RandomizedResponse, categories=2, epsilon=1)
+_exponential = partial(planted, Exponential, epsilon=1, sensitivity=1)
+_permute_and_flip = partial(planted, PermuteAndFlip, epsilon=1, sensitivity=1)
+_top = partial(planted, Top, epsilon=1, k=2, sensitivity=1)
+_noisy_max = partial(planted, NoisyMax, epsilon=1, sensitivity=1)
 FAULTS = [
-    Planted("RandomizedResponse: never flips", "everybody tells the truth", Level.STATISTICAL,
-            partial(AlwaysTruthful, epsilon=1, categories=2), _of_two, neighbors=[(0, 1)], draws=4000),
+    _randomized_response(AlwaysTruthful, "never flips", "everybody tells the truth", Level.STATISTICAL,
+        neighbors=[(0, 1)], draws=4000),
     Planted("RandomizedResponse: categories miscounted", "q for two categories, used for five", Level.EXACT,
             CountsTwo, _of_five),
-    Planted("RandomizedResponse: a lie may be true", "lies are drawn among all categories", LAW,
-            partial(LiesMayBeTrue, epsilon=1, categories=5), _of_five, inputs=[0], draws=8000),
-    Planted("RandomizedResponse: one coin for all", "all people of a column lie together", Level.STATISTICAL,
-            partial(OneCoinForAll, epsilon=1, categories=2), _of_two,
-            neighbors=[(np.array([0, 0]), np.array([0, 1]))], draws=4000),
-    Planted("RandomizedResponse: two tries", "the truth has two chances", LAW,
-            partial(TwoTries, epsilon=1, categories=2), _of_two, inputs=[0, 1], draws=2000),
-    Planted("Exponential: the 2 is missing", "scores move both ways, the rate is for one", Level.EXACT,
-            partial(FullRate, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1)),
+    _randomized_response(LiesMayBeTrue, "a lie may be true", "lies are drawn among all categories", LAW, categories=5,
+        inputs=[0], draws=8000),
+    _randomized_response(OneCoinForAll, "one coin for all", "all people of a column lie together", Level.STATISTICAL,
+        neighbors=[(np.array([0, 0]), np.array([0, 1]))], draws=4000),
+    _randomized_response(TwoTries, "two tries", "the truth has two chances", LAW, inputs=[0, 1], draws=2000),
+    _exponential(FullRate, "the 2 is missing", "scores move both ways, the rate is for one", Level.EXACT),
     Planted("Exponential: monotone by name", "scores move both ways, monotone was stated", Level.EXACT,
             partial(MovesBothWays, epsilon=1, sensitivity=1, monotone=True),
             partial(MovesBothWays, epsilon=1, sensitivity=1)),
-    Planted("Exponential: takes the best", "no randomness at all", Level.STATISTICAL,
-            partial(TakesTheBest, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1),
-            neighbors=[([1, 1], [0, 2])], draws=4000),
-    Planted("Exponential: the better of two", "another law than the one stated", LAW,
-            partial(BetterOfTwo, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1),
-            inputs=[[0, 1, 2]], draws=10_000),
-    Planted("PermuteAndFlip: the 2 is missing", "scores move both ways, the coins are for one", Level.EXACT,
-            partial(FullFlips, epsilon=1, sensitivity=1), partial(PermuteAndFlip, epsilon=1, sensitivity=1),
-            neighbors=_both_ways),
-    Planted("PermuteAndFlip: not permuted", "the first head wins", LAW,
-            partial(FirstHead, epsilon=1, sensitivity=1), partial(PermuteAndFlip, epsilon=1, sensitivity=1),
-            inputs=[[0, 1, 2]], draws=2000),
-    Planted("Top: epsilon not split", "each of the places costs the whole epsilon", Level.EXACT,
-            partial(UnsplitPlaces, k=2, epsilon=1, sensitivity=1), partial(Top, k=2, epsilon=1, sensitivity=1)),
-    Planted("Top: winners stay in the race", "a candidate can be chosen twice", LAW,
-            partial(WithReplacement, k=2, epsilon=1, sensitivity=1), partial(Top, k=2, epsilon=1, sensitivity=1),
-            inputs=[[0, 1, 2, 1]], draws=1000),
-    Planted("NoisyMax: half the noise", "scale D / epsilon for scores that move both ways", Level.EXACT,
-            partial(QuietMax, epsilon=1, sensitivity=1), partial(NoisyMax, epsilon=1, sensitivity=1)),
+    _exponential(TakesTheBest, "takes the best", "no randomness at all", Level.STATISTICAL,
+        neighbors=[([1, 1], [0, 2])], draws=4000),
+    _exponential(BetterOfTwo, "the better of two", "another law than the one stated", LAW, inputs=[[0, 1, 2]],
+        draws=10_000),
+    _permute_and_flip(FullFlips, "the 2 is missing", "scores move both ways, the coins are for one", Level.EXACT,
+        neighbors=_both_ways),
+    _permute_and_flip(FirstHead, "not permuted", "the first head wins", LAW, inputs=[[0, 1, 2]], draws=2000),
+    _top(UnsplitPlaces, "epsilon not split", "each of the places costs the whole epsilon", Level.EXACT),
+    _top(WithReplacement, "winners stay in the race", "a candidate can be chosen twice", LAW, inputs=[[0, 1, 2, 1]],
+        draws=1000),
+    _noisy_max(QuietMax, "half the noise", "scale D / epsilon for scores that move both ways", Level.EXACT),
     Planted("NoisyMax: monotone by name", "scores move both ways, monotone was stated", Level.EXACT,
             partial(MonotoneByName, epsilon=1, sensitivity=1, monotone=True),
             partial(MonotoneByName, epsilon=1, sensitivity=1)),
-    Planted("NoisyMax: lead with ties by position", "the index breaks ties and the lead tells", LAW,
-            partial(GapByPosition, epsilon=2, sensitivity=1, gap=True),
-            partial(NoisyMax, epsilon=2, sensitivity=1, gap=True), inputs=[[2, 2, 0, 0]], draws=2000),
-    Planted("NoisyMax: exact lead", "the lead is that of the true scores", Level.STATISTICAL,
-            partial(ExactGap, epsilon=1, sensitivity=1, gap=True),
-            partial(NoisyMax, epsilon=1, sensitivity=1, gap=True), neighbors=[([3, 3], [4, 3])], draws=4000),
-    Planted("NoisyMax: one noise for all scores", "the noise cancels", Level.STATISTICAL,
-            partial(SharedNoise, epsilon=1, sensitivity=1), partial(NoisyMax, epsilon=1, sensitivity=1),
-            neighbors=[([1, 1], [0, 2])], draws=4000),
+    _noisy_max(GapByPosition, "lead with ties by position", "the index breaks ties and the lead tells", LAW, epsilon=2,
+        gap=True, inputs=[[2, 2, 0, 0]], draws=2000),
+    _noisy_max(ExactGap, "exact lead", "the lead is that of the true scores", Level.STATISTICAL, gap=True,
+        neighbors=[([3, 3], [4, 3])], draws=4000),
+    _noisy_max(SharedNoise, "one noise for all scores", "the noise cancels", Level.STATISTICAL,
+        neighbors=[([1, 1], [0, 2])], draws=4000),
 ]  # fmt: skip

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import Any
 
@@ -95,3 +96,26 @@ class Planted:
             case Level.WIRE:
                 return audit(mechanism, neighbors=pairs, level=self.level, draws=self.draws).refuted
         return audit(mechanism, neighbors=pairs, level=self.level, draws=self.draws, confidence=_CONFIDENCE).refuted
+
+
+def planted(
+    right: type[Mechanism],
+    wrong: type[Mechanism],
+    name: str,
+    story: str,
+    level: Level | str,
+    *,
+    neighbors: Sequence[tuple[Any, Any]] | None = None,
+    inputs: Sequence[Any] = (),
+    draws: int = 4000,
+    **stated: Any,
+) -> Planted:
+    """Return the fault of a wrong class in place of the right one, both made of what is stated; named after the right.
+
+    >>> from discreet.mechanisms import Laplace
+    >>> from discreet.testing.planted.additive import NeverNegative
+    >>> planted(Laplace, NeverNegative, "sign lost", "never negative", Level.EXACT, epsilon=1, sensitivity=1).name
+    'Laplace: sign lost'
+    """
+    make, correct = partial(wrong, **stated), partial(right, **stated)
+    return Planted(f"{right.__name__}: {name}", story, level, make, correct, neighbors, inputs, draws)

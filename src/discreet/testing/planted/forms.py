@@ -15,10 +15,7 @@ from discreet.laws import DiscreteLaplace, Law
 from discreet.mechanisms import Laplace
 from discreet.privacy import PrivacyLoss, PureDP
 from discreet.randomness import word
-from discreet.testing.planted.fault import ERROR, ERRORS, HOSTILE, LAW, LOSS, REPR, Planted
-
-_counts = partial(Laplace, epsilon=1, sensitivity=1)
-_reals = partial(Laplace, epsilon=1, sensitivity=1.0)
+from discreet.testing.planted.fault import ERROR, ERRORS, HOSTILE, LAW, LOSS, REPR, planted
 
 
 class OffTheGrid(Laplace):
@@ -132,32 +129,25 @@ class LiesAboutItsLaw(Laplace):
         return DiscreteLaplace(2 * self.noise.scale, int(value))
 
 
+_laplace = partial(planted, Laplace, epsilon=1, sensitivity=1)
 FAULTS = [
-    Planted("Laplace: off the grid", "the answer is not rounded before the noise is added", Level.WIRE,
-            partial(OffTheGrid, epsilon=1, sensitivity=1.0), _reals, neighbors=[(0.1, 1.1)], draws=400),
-    Planted("Laplace: inversion in floats", "noise from a logarithm in floating point", Level.WIRE,
-            partial(FloatLaplace, epsilon=1, sensitivity=1.0), _reals, neighbors=[(0.0, 1.0)], draws=4000),
-    Planted("Laplace: minus zero", "zero has a sign", Level.WIRE,
-            partial(MinusZero, epsilon=1, sensitivity=1.0, grid=1),
-            partial(Laplace, epsilon=1, sensitivity=1.0, grid=1), neighbors=[(0.0, 1.0)], draws=400),
-    Planted("Laplace: type depends on the value", "positive values come back as numpy integers", Level.WIRE,
-            partial(TypeTells, epsilon=1, sensitivity=1), _counts, neighbors=[(0, 1)], draws=400),
-    Planted("Laplace: an error quotes the value", "the text of an error depends on the value", ERRORS,
-            partial(ErrorTells, epsilon=1, sensitivity=1), _counts, inputs=[3]),
-    Planted("Laplace: an error on negative answers", "whether a run fails depends on the value", Level.WIRE,
-            partial(FailsSometimes, epsilon=0.5, sensitivity=1), partial(Laplace, epsilon=0.5, sensitivity=1),
-            neighbors=[(0, 1)], draws=2000),
-    Planted("Laplace: inputs not looked at", "a hostile value ends in a traceback that quotes it", HOSTILE,
-            partial(TakesAnything, epsilon=1, sensitivity=1), _counts, inputs=[3]),
-    Planted("Laplace: ties to even", "the input is rounded by another rule than the law's", LAW,
-            partial(HalfToEven, epsilon=1, sensitivity=1.5, grid=0.5),
-            partial(Laplace, epsilon=1, sensitivity=1.5, grid=0.5), inputs=[0.25], draws=8000),
-    Planted("Laplace: repr shows the last value", "what was asked about is printed", REPR,
-            partial(ShowsTheLast, epsilon=1, sensitivity=1), _counts, inputs=[3, 4]),
-    Planted("Laplace: loss too small", "half the shift is charged", LOSS,
-            partial(CheapLoss, epsilon=1, sensitivity=1), _counts, inputs=[3]),
-    Planted("Laplace: error for one answer", "the width for several answers is that of one", ERROR,
-            partial(ErrorForOne, epsilon=1, sensitivity=1), _counts, inputs=[3]),
-    Planted("Laplace: states another law", "twice the noise is stated", LAW,
-            partial(LiesAboutItsLaw, epsilon=1, sensitivity=1), _counts, inputs=[3]),
+    _laplace(OffTheGrid, "off the grid", "the answer is not rounded before the noise is added", Level.WIRE,
+        sensitivity=1.0, neighbors=[(0.1, 1.1)], draws=400),
+    _laplace(FloatLaplace, "inversion in floats", "noise from a logarithm in floating point", Level.WIRE,
+        sensitivity=1.0, neighbors=[(0.0, 1.0)], draws=4000),
+    _laplace(MinusZero, "minus zero", "zero has a sign", Level.WIRE, sensitivity=1.0, grid=1, neighbors=[(0.0, 1.0)],
+        draws=400),
+    _laplace(TypeTells, "type depends on the value", "positive values come back as numpy integers", Level.WIRE,
+        neighbors=[(0, 1)], draws=400),
+    _laplace(ErrorTells, "an error quotes the value", "the text of an error depends on the value", ERRORS, inputs=[3]),
+    _laplace(FailsSometimes, "an error on negative answers", "whether a run fails depends on the value", Level.WIRE,
+        epsilon=0.5, neighbors=[(0, 1)], draws=2000),
+    _laplace(TakesAnything, "inputs not looked at", "a hostile value ends in a traceback that quotes it", HOSTILE,
+        inputs=[3]),
+    _laplace(HalfToEven, "ties to even", "the input is rounded by another rule than the law's", LAW, sensitivity=1.5,
+        grid=0.5, inputs=[0.25], draws=8000),
+    _laplace(ShowsTheLast, "repr shows the last value", "what was asked about is printed", REPR, inputs=[3, 4]),
+    _laplace(CheapLoss, "loss too small", "half the shift is charged", LOSS, inputs=[3]),
+    _laplace(ErrorForOne, "error for one answer", "the width for several answers is that of one", ERROR, inputs=[3]),
+    _laplace(LiesAboutItsLaw, "states another law", "twice the noise is stated", LAW, inputs=[3]),
 ]  # fmt: skip

@@ -11,12 +11,9 @@ from discreet.audit import Level
 from discreet.laws import DiscreteLaplace
 from discreet.mechanisms import AboveThreshold, Split
 from discreet.privacy import PureDP
-from discreet.testing.planted.fault import LAW, Overstated, Planted
+from discreet.testing.planted.fault import LAW, Overstated, Planted, planted
 
 _HARDLY_ANY = Fraction(1, 1000)  # as good as no noise, and still a law
-_plain = partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1)
-_long = partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, split=Split.TEXTBOOK)
-_hits = partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, hits=2)
 _rising: list[tuple[Any, Any]] = [([0] * 8, [1] * 8), ([-12] * 7 + [12], [-11] * 7 + [11])]
 
 
@@ -141,29 +138,23 @@ class FreeAnswers(Answers):
         self._said = PureDP(self._epsilon, relation=self.relation)
 
 
+_above_threshold = partial(planted, AboveThreshold, epsilon=1, sensitivity=1, threshold=0)
 FAULTS = [
-    Planted("AboveThreshold: no noise on the threshold", "'below' is paid for again and again", Level.EXACT,
-            partial(BareThreshold, threshold=0, epsilon=1, sensitivity=1, split=Split.TEXTBOOK), _long,
-            neighbors=_rising),
-    Planted("AboveThreshold: no noise on the values", "all values meet the same noisy threshold", Level.EXACT,
-            partial(BareValues, threshold=0, epsilon=1, sensitivity=1), _plain, neighbors=[([0, 1], [1, 0])]),
-    Planted("AboveThreshold: hits not split", "noise for one hit, four are reported", Level.EXACT,
-            partial(UnsplitHits, threshold=0, epsilon=1, sensitivity=1, hits=4, split=Split.TEXTBOOK),
-            partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, hits=4, split=Split.TEXTBOOK),
-            neighbors=[([6] * 4 + [-6] * 4, [7] * 4 + [-7] * 4)]),
-    Planted("AboveThreshold: monotone noise", "values move both ways, the noise is for one", Level.EXACT,
-            partial(HalfQueryNoise, threshold=0, epsilon=1, sensitivity=1), _plain),
+    _above_threshold(BareThreshold, "no noise on the threshold", "'below' is paid for again and again", Level.EXACT,
+        split=Split.TEXTBOOK, neighbors=_rising),
+    _above_threshold(BareValues, "no noise on the values", "all values meet the same noisy threshold", Level.EXACT,
+        neighbors=[([0, 1], [1, 0])]),
+    _above_threshold(UnsplitHits, "hits not split", "noise for one hit, four are reported", Level.EXACT, hits=4,
+        split=Split.TEXTBOOK, neighbors=[([6] * 4 + [-6] * 4, [7] * 4 + [-7] * 4)]),
+    _above_threshold(HalfQueryNoise, "monotone noise", "values move both ways, the noise is for one", Level.EXACT),
     Planted("AboveThreshold: monotone by name", "values move both ways, monotone was stated", Level.EXACT,
             partial(MonotoneStream, threshold=0, epsilon=1, sensitivity=1, monotone=True),
             partial(MonotoneStream, threshold=0, epsilon=1, sensitivity=1)),
-    Planted("AboveThreshold: threshold drawn anew", "every value meets its own noisy threshold", LAW,
-            partial(FreshThreshold, threshold=0, epsilon=1, sensitivity=1, monotone=True, hits=3),
-            partial(AboveThreshold, threshold=0, epsilon=1, sensitivity=1, monotone=True, hits=3),
-            inputs=[[0, 0, 0]], draws=3000),
-    Planted("AboveThreshold: one hit too many", "the stream stops one hit late", LAW,
-            partial(OneHitMore, threshold=0, epsilon=1, sensitivity=1), _plain, inputs=[[0, 1, 2]], draws=300),
-    Planted("AboveThreshold: never stops", "hits are not counted", LAW,
-            partial(NeverStops, threshold=0, epsilon=1, sensitivity=1), _plain, inputs=[[0, 1, 2]], draws=300),
+    _above_threshold(FreshThreshold, "threshold drawn anew", "every value meets its own noisy threshold", LAW,
+        monotone=True, hits=3, inputs=[[0, 0, 0]], draws=3000),
+    _above_threshold(OneHitMore, "one hit too many", "the stream stops one hit late", LAW, inputs=[[0, 1, 2]],
+        draws=300),
+    _above_threshold(NeverStops, "never stops", "hits are not counted", LAW, inputs=[[0, 1, 2]], draws=300),
     Planted("AboveThreshold: bare answers", "a hit is answered with the true value", Level.STATISTICAL,
             partial(BareAnswers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=1),
             partial(Answers, threshold=-100, epsilon=1, sensitivity=1, answer_epsilon=1), neighbors=[([0], [1])],

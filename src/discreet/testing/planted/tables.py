@@ -11,10 +11,9 @@ from discreet.mechanisms import ThresholdedHistogram
 from discreet.privacy import Relation
 from discreet.statistics import Count, Mean, Quantile, Rows, Sum
 from discreet.statistics.pricing import NoisyVector
-from discreet.testing.planted.fault import LAW, Planted
+from discreet.testing.planted.fault import LAW, Planted, planted
 
 _KEPT = Relation.ADD_REMOVE
-_one_key = partial(ThresholdedHistogram, epsilon=1, delta=9e-3, keys=1, relation=_KEPT)
 
 
 class LowThreshold(ThresholdedHistogram):
@@ -121,37 +120,29 @@ class DropsTheNoise(Sum):
         return self.measure(value) if len(value) == 1 else super().release(value)
 
 
-_sum = partial(Sum, bounds=(0, 10), grid=1, relation=_KEPT, epsilon=1)
+_thresholded_histogram = partial(planted, ThresholdedHistogram, delta=9e-3, epsilon=1, keys=1, relation=_KEPT)
+_sum = partial(planted, Sum, bounds=(0, 10), epsilon=1, grid=1, relation=_KEPT)
 FAULTS = [
-    Planted("ThresholdedHistogram: threshold too low", "a new key is named too often", Level.EXACT,
-            partial(LowThreshold, epsilon=1, delta=9e-3, keys=1, relation=_KEPT), _one_key),
+    _thresholded_histogram(LowThreshold, "threshold too low", "a new key is named too often", Level.EXACT),
     Planted("ThresholdedHistogram: two keys for one", "one person moves two counts", Level.EXACT,
             partial(HoldsTwo, epsilon=1, delta=1e-6, keys=1, relation=_KEPT),
             partial(HoldsTwo, epsilon=1, delta=1e-6, keys=2, relation=_KEPT)),
-    Planted("ThresholdedHistogram: order of entry", "the order of keys tells the order of rows", Level.WIRE,
-            partial(OrderOfEntry, epsilon=1, delta=9e-3, keys=1, relation=_KEPT), _one_key,
-            neighbors=[({"a": 80, "b": 80}, {"b": 81, "a": 80})], draws=400),
-    Planted("ThresholdedHistogram: names nobody's keys", "a count of nobody gets noise and may be named", LAW,
-            partial(NamesNobodys, epsilon=1, delta=9e-3, keys=1, relation=_KEPT), _one_key,
-            inputs=[{"a": 30, "b": 0}], draws=2000),
-    Planted("Sum: no clamp", "a value beyond the bounds counts in full", Level.EXACT,
-            partial(NoClamp, bounds=(0, 10), grid=1, relation=_KEPT, epsilon=1), _sum,
-            neighbors=[([5.0], [5.0, 500.0])]),
-    Planted("Sum: width for reach", "bounds far from zero, priced by their distance", Level.EXACT,
-            partial(WidthForReach, bounds=(90, 100), grid=1, relation=_KEPT, epsilon=1),
-            partial(Sum, bounds=(90, 100), grid=1, relation=_KEPT, epsilon=1)),
-    Planted("Sum: no noise for one row", "a small table is answered exactly", Level.STATISTICAL,
-            partial(DropsTheNoise, bounds=(0, 10), grid=1, relation=Relation.CHANGE_ONE, epsilon=1),
-            partial(Sum, bounds=(0, 10), grid=1, relation=Relation.CHANGE_ONE, epsilon=1),
-            neighbors=[([3.0], [4.0])], draws=1500),
+    _thresholded_histogram(OrderOfEntry, "order of entry", "the order of keys tells the order of rows", Level.WIRE,
+        neighbors=[({"a": 80, "b": 80}, {"b": 81, "a": 80})], draws=400),
+    _thresholded_histogram(NamesNobodys, "names nobody's keys", "a count of nobody gets noise and may be named", LAW,
+        inputs=[{"a": 30, "b": 0}], draws=2000),
+    _sum(NoClamp, "no clamp", "a value beyond the bounds counts in full", Level.EXACT,
+        neighbors=[([5.0], [5.0, 500.0])]),
+    _sum(WidthForReach, "width for reach", "bounds far from zero, priced by their distance", Level.EXACT,
+        bounds=(90, 100)),
+    _sum(DropsTheNoise, "no noise for one row", "a small table is answered exactly", Level.STATISTICAL,
+        relation=Relation.CHANGE_ONE, neighbors=[([3.0], [4.0])], draws=1500),
     Planted("Count: several rows a person", "three rows a person, priced for one", Level.EXACT,
             partial(SeveralRows, relation=_KEPT, epsilon=1),
             partial(BoundedRows, relation=_KEPT, epsilon=1, rows=3)),
-    Planted("Count: half the noise", "scale 1 / (2 epsilon)", Level.EXACT,
-            partial(QuietCount, relation=_KEPT, epsilon=1), partial(Count, relation=_KEPT, epsilon=1)),
-    Planted("Mean: tells the number of rows", "the length of a list is the private number of rows", Level.WIRE,
-            partial(ExactRows, bounds=(0, 1), relation=_KEPT, epsilon=1),
-            partial(Mean, bounds=(0, 1), relation=_KEPT, epsilon=1), neighbors=[([0.5] * 3, [0.5] * 4)], draws=400),
+    planted(Count, QuietCount, "half the noise", "scale 1 / (2 epsilon)", Level.EXACT, relation=_KEPT, epsilon=1),
+    planted(Mean, ExactRows, "tells the number of rows", "the length of a list is the private number of rows",
+        Level.WIRE, bounds=(0, 1), relation=_KEPT, epsilon=1, neighbors=[([0.5] * 3, [0.5] * 4)], draws=400),
     Planted("Quantile: the true median", "no choice is made", Level.STATISTICAL,
             partial(TrueMedian, level=0.5, bounds=(0, 10), grid=1, relation=_KEPT, epsilon=1),
             partial(Quantile, level=0.5, bounds=(0, 10), grid=1, relation=_KEPT, epsilon=1),

@@ -7,10 +7,9 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import DiscreteLaplace, NoisyMaxGapLaw, Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, right, wrong
 from discreet.testing.museum.laws import Floats, finite_pair
 
 _DING = "Ding, Wang, Zhang, Kifer 2019"
@@ -25,11 +24,9 @@ class GapByIndex(NumericExhibit):
     score it ties with by one asks both noises to make up for two steps, twice the price of a lead.
     """
 
-    label = Label(
+    label = wrong(
         "GapByIndex",
         PureDP(1),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Integer noise of scale 2 / epsilon, ties go to the first: with the lead told, a tie costs twice epsilon.",
         _DING + " prove it for continuous noise, which has no ties",
     )
@@ -56,11 +53,9 @@ class GapByIndex(NumericExhibit):
 class GapByFraction(GapByIndex):
     """The same with ties broken by independent uniform fractions, and the lead rounded down."""
 
-    label = Label(
+    label = right(
         "GapByFraction",
         PureDP(1),
-        Outcome.KEPT,
-        Level.EXACT,
         "Ties are broken by random fractions added to the noise, and the lead with them is rounded down: right.",
         _DING,
     )

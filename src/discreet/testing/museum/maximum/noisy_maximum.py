@@ -8,19 +8,19 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.audit.exact import Varied
 from discreet.laws import Pair
 from discreet.privacy import PureDP
 from discreet.testing.museum.exhibit import (
     ANSWERS,
-    Label,
     NumericExhibit,
     Vector,
     Vectors,
     all_differ,
     exponential,
     laplace,
+    right,
+    wrong,
 )
 from discreet.testing.museum.laws import (
     TAILS,
@@ -51,11 +51,9 @@ def _exponential_density(distance: Floats) -> Floats:
 class NoisyMaximum(NumericExhibit):
     """The index of the largest score after Laplace noise."""
 
-    label = Label(
+    label = right(
         "ReportNoisyMax1",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "The index of the largest of five scores with Laplace noise of scale 2 / epsilon: right.",
         _DING,
     )
@@ -87,11 +85,9 @@ class NoisyMaximum(NumericExhibit):
 class NoisyMaximumExponential(NoisyMaximum):
     """The index of the largest score after exponential noise."""
 
-    label = Label(
+    label = right(
         "ReportNoisyMax2",
         PureDP(_EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "The index of the largest of five scores with exponential noise of scale 2 / epsilon: right.",
         _DING,
     )
@@ -103,11 +99,9 @@ class NoisyMaximumExponential(NoisyMaximum):
 class NoisyMaximumValue(NoisyMaximum):
     """The largest noisy score itself, with Laplace noise."""
 
-    label = Label(
+    label = wrong(
         "ReportNoisyMax3",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The value of the largest noisy score instead of its index: a low maximum tells that all five were low.",
         _DING,
     )
@@ -145,11 +139,9 @@ class NoisyMaximumValue(NoisyMaximum):
 class NoisyMaximumValueExponential(NoisyMaximumValue):
     """The largest noisy score itself, with exponential noise."""
 
-    label = Label(
+    label = wrong(
         "ReportNoisyMax4",
         PureDP(_EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The value of the largest score with one-sided noise: a value below a score rules that score out for certain.",
         _DING,
     )

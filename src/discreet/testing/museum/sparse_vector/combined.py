@@ -13,10 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.laws import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, NumericExhibit, Vector, Vectors, all_differ, laplace
+from discreet.testing.museum.exhibit import NumericExhibit, Vector, Vectors, all_differ, laplace, right, wrong
 from discreet.testing.museum.laws import Sandwich, laplace_product, mixture
 from discreet.testing.museum.sparse_vector.values import BELOW, SparseVectorValues
 from discreet.testing.museum.sparse_vector.verdicts import EPSILON, SparseVector, SparseVectorMisscaled
@@ -25,11 +24,9 @@ from discreet.testing.museum.sparse_vector.verdicts import EPSILON, SparseVector
 class NumericalSparseVector(SparseVector):
     """Sparse vector whose hits are answered with fresh noise."""
 
-    label = Label(
+    label = right(
         "NumericalSVT",
         PureDP(EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "A third of epsilon each for the threshold, the comparisons and the values, which have fresh noise: right.",
         "Wang, Ding, Wang, Kifer, Zhang 2019",
     )
@@ -67,11 +64,9 @@ class NumericalSparseVector(SparseVector):
 class SparseVectorParallel(NumericExhibit):
     """The third and the fourth algorithm on the same answers, with independent noise."""
 
-    label = Label(
+    label = wrong(
         "SVT34Parallel",
         PureDP(2 * EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The third and the fourth algorithm side by side, two hits each: the guarantees add, and so do the losses.",
         "Bichsel, Steffen, Bogunovic, Vechev 2021",
     )

@@ -17,10 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.errors import ParameterError
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import Label, Vector, laplace
+from discreet.testing.museum.exhibit import Vector, laplace, wrong
 from discreet.testing.museum.laws import TAILS, Floats, Panels, Sandwich, cut, laplace_below, laplace_density, positive
 from discreet.testing.museum.sparse_vector.verdicts import EPSILON, LYU, SparseVector, stopped
 
@@ -32,11 +31,9 @@ Answers = tuple[float, float]  # one answer on the first and on the second input
 class SparseVectorValues(SparseVector):
     """The third: the noisy value that was compared is released with each hit."""
 
-    label = Label(
+    label = wrong(
         "SVT3",
         PureDP(EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The compared value itself is released with a hit: a low one tells that the threshold, and with it all misses"
         " before, lay even lower.",
         LYU,

@@ -13,11 +13,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.audit import Level, Outcome
 from discreet.audit.exact import Varied
 from discreet.laws import Pair
 from discreet.privacy import PureDP
-from discreet.testing.museum.exhibit import ANSWERS, Label, NumericExhibit, Vector, Vectors, all_differ, laplace
+from discreet.testing.museum.exhibit import ANSWERS, NumericExhibit, Vector, Vectors, all_differ, laplace, right, wrong
 from discreet.testing.museum.laws import (
     TAILS,
     Floats,
@@ -39,11 +38,9 @@ Outcomes = list[tuple[int, ...]]
 class SparseVector(NumericExhibit):
     """Tell of each answer whether it exceeds a noisy threshold, up to a number of hits."""
 
-    label = Label(
+    label = right(
         "SVT1",
         PureDP(EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "Noise of scale 2 / epsilon on the threshold, 4 hits / epsilon on the answers, stop after the hits: right.",
         LYU,
     )
@@ -113,11 +110,9 @@ class SparseVector(NumericExhibit):
 class SparseVectorRedrawn(SparseVector):
     """The same with a fresh threshold after every hit."""
 
-    label = Label(
+    label = right(
         "SVT2",
         PureDP(EPSILON),
-        Outcome.KEPT,
-        Level.EXACT,
         "The threshold's noise grows with the number of hits and is drawn afresh after each: right, but noisier.",
         LYU,
     )
@@ -139,11 +134,9 @@ class SparseVectorRedrawn(SparseVector):
 class SparseVectorMisscaled(SparseVector):
     """The fourth: noise of the answers neither doubled nor scaled with the number of hits."""
 
-    label = Label(
+    label = wrong(
         "SVT4",
         PureDP(EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "The noise of the answers ignores the number of hits, and that answers may move apart: (1 + 6 hits) / 4 times"
         " the guarantee.",
         LYU,
@@ -157,11 +150,9 @@ class SparseVectorMisscaled(SparseVector):
 class SparseVectorUnlimited(SparseVector):
     """The sixth: noise on the answers, but no limit to the hits."""
 
-    label = Label(
+    label = wrong(
         "SVT6",
         PureDP(EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Noise of scale 2 / epsilon on threshold and answers, and no stop: every answer tells a little more.",
         LYU,
     )
@@ -174,11 +165,9 @@ class SparseVectorUnlimited(SparseVector):
 class SparseVectorNoiseless(SparseVector):
     """The fifth: no noise on the answers at all."""
 
-    label = Label(
+    label = wrong(
         "SVT5",
         PureDP(EPSILON),
-        Outcome.REFUTED,
-        Level.EXACT,
         "Only the threshold is noisy: two answers that swap their order give verdicts that are otherwise impossible.",
         LYU,
     )
