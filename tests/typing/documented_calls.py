@@ -127,7 +127,7 @@ def private_sql() -> None:
 def attackers() -> None:
     secret = np.resize([1, 0, 0, 1, 1], 63)
     found = attacks.fourier(attacks.exact_answers(secret), 63, truth=secret)
-    assert found.fraction == 1
+    assert found.recovered == 1
     ask = attacks.noisy_answers(secret, attacks.uniform_noise(1.5, seed=1))
     attacks.fourier(ask, 63, truth=secret, error=2)
     attacks.uniques(data.survey(500, seed=1), ["age", "town"])

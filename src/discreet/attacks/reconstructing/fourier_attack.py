@@ -75,7 +75,7 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
     >>> from discreet.attacks import exact_answers, noisy_answers
     >>> from discreet.attacks.asking.noise import malicious_noise
     >>> secret = np.arange(4095) % 7 < 3
-    >>> fourier(exact_answers(secret), 4095, truth=secret).fraction
+    >>> fourier(exact_answers(secret), 4095, truth=secret).recovered
     1.0
     >>> found = fourier(noisy_answers(secret, malicious_noise(5, seed=1)), 4095, error=5, truth=secret)
     >>> 100 < found.wrong <= 16 * 5**2, round(found.floor, 3)
@@ -150,7 +150,7 @@ def robust_fourier(
     >>> from discreet.attacks.asking.noise import garbage, uniform_noise
     >>> secret = np.arange(4095) % 7 < 3
     >>> ask = noisy_answers(secret, garbage(0.1, seed=1, of=uniform_noise(6, seed=2)))
-    >>> robust_fourier(ask, 4095, relabelings=4, seed=3, truth=secret).fraction
+    >>> robust_fourier(ask, 4095, relabelings=4, seed=3, truth=secret).recovered
     1.0
     """
     started, rounds = time.perf_counter(), whole(rounds, name="rounds")

@@ -142,7 +142,7 @@ def from_marginals(
     >>> random = np.random.default_rng(1)
     >>> attributes, secret = random.integers(0, 2, (200, 25)), random.integers(0, 2, 200)
     >>> found = from_marginals(exact_answers(secret), attributes, error=0, truth=secret)
-    >>> found.queries, found.fraction, found.floor
+    >>> found.queries, found.recovered, found.floor
     (326, 1.0, 1.0)
     """
     started = time.perf_counter()

@@ -72,7 +72,7 @@ def shares(found: attacks.Reconstruction) -> list[str]:
     """Return the shares recovered, expected, certain (rounded down) and possible (rounded up), and the time."""
     certain = None if found.floor is None else math.floor(1000 * found.floor) / 1000
     highest = None if found.ceiling is None else math.ceil(1000 * found.ceiling.upper) / 1000
-    parts = [found.fraction, found.expected, certain, highest]
+    parts = [found.recovered, found.expected, certain, highest]
     return [*(percent(part) for part in parts), f"{found.seconds:.2f}"]
 
 

@@ -91,7 +91,7 @@ class Story:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What the demo shows, each with whether it held this time."""
-        found, hidden, top = self.plain.fraction or 0.0, self.private.fraction or 1.0, self.private.ceiling
+        found, hidden, top = self.plain.recovered or 0.0, self.private.recovered or 1.0, self.private.ceiling
         bar = 1.0 if top is None else top.upper + POINTS
         return (
             Claim(
