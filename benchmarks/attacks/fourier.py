@@ -119,7 +119,7 @@ def relabeled() -> Iterator[Bar]:
 
 def sessions(people: int = 1023, repeats: int = 2) -> Iterator[Bar]:
     """Ask a session in SQL under a budget of zCDP, the same budget for other people a few times over."""
-    queries = Characters(people=people).size
+    queries = Characters(people=people).length
     for rho in RHOS:
         right, seconds = 0, 0.0
         for repeat in range(repeats):
@@ -143,7 +143,7 @@ def sessions(people: int = 1023, repeats: int = 2) -> Iterator[Bar]:
 
 def _asked(secret: NDArray[np.int64], rho: float) -> tuple[Reconstruction, Fraction]:
     """Attack one session that may spend rho in all."""
-    queries = Characters(people=len(secret)).size
+    queries = Characters(people=len(secret)).length
     with secret_session(secret, rho=rho, purpose="benchmarks") as session:
         each = split(session, queries=queries)
         ask = session_answers(session, rho=each, table=TABLE, secret=SECRET, person=PERSON)

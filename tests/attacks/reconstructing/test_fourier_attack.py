@@ -38,7 +38,7 @@ def test_exact_answers_give_everybody_away(people):
     found = fourier(exact_answers(secret), people, error=0, noise_variance=0, truth=secret)
     assert np.array_equal(found.bits, secret)
     assert found.recovered == found.expected == found.floor == 1.0
-    assert found.queries == Characters(people=people).size
+    assert found.queries == Characters(people=people).length
 
 
 @pytest.mark.theorem("fourier.accuracy")

@@ -514,7 +514,7 @@ def test_bins_by_name_and_stated_bins() -> None:
     with open_session() as session:
         domain = domain_of(session, "visits", ["age", "cost"], bins={"cost": Bins((0, 100), 4)})
         assert domain.attributes[1].edges == (0, 25, 50, 75, 100)  # type: ignore[attr-defined]
-        assert domain.attributes[0].size == 26
+        assert len(domain.attributes[0]) == 26
 
 
 @pytest.mark.parametrize("name", ['a"b', "x y", "select", "; DROP TABLE t", "naïve", "c" * 300, "100%"])

@@ -28,10 +28,11 @@ class Attribute:
 
     Values are compared as Python does, so that 1, 1.0 and True are one value; None and NaN are what is missing. In a
     column of numpy, or of a plain pandas type, numbers of 2^53 and more in size are outside the values: one empty cell
-    makes floats of such a column, which do not tell them apart. Lists, Polars, Arrow and pandas' Int64 keep them.
+    makes floats of such a column, which do not tell them apart. Lists, Polars, Arrow and pandas' Int64 keep them. The
+    length of an attribute is the number of its codes.
 
     >>> color = Attribute("color", ("red", "green"), missing=True)
-    >>> color.size, color.encode(["green", None, "mauve"]).tolist()
+    >>> len(color), color.encode(["green", None, "mauve"]).tolist()
     (3, [1, 2, 2])
     """
 
@@ -44,7 +45,7 @@ class Attribute:
             raise ParameterError("an attribute has a name", parameter="name")
         object.__setattr__(self, "values", tuple(_python(value) for value in self.values))
         object.__setattr__(self, "missing", bool(self.missing))
-        if not self.values or self.size > _MOST_CODES:
+        if not self.values or len(self) > _MOST_CODES:
             raise ParameterError(
                 f"{self.name}: an attribute has between 1 and {_MOST_CODES:,} values", parameter="values"
             )
@@ -58,9 +59,7 @@ class Attribute:
                 parameter="values",
             )
 
-    @property
-    def size(self) -> int:
-        """The number of codes."""
+    def __len__(self) -> int:
         return len(self.values) + self.missing
 
     def encode(self, column: Any) -> Codes:
@@ -78,7 +77,7 @@ class Attribute:
 
     def decode(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the values of codes, None where one is missing."""
-        names = np.empty(self.size, dtype=object)
+        names = np.empty(len(self), dtype=object)
         for place, value in enumerate(self.values):
             names[place] = value
         decoded: NDArray[Any] = names[np.asarray(codes, dtype=np.int64)]

@@ -66,7 +66,7 @@ class Domain:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The number of codes of each attribute."""
-        return tuple(one.size for one in self.attributes)
+        return tuple(len(one) for one in self.attributes)
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:

@@ -65,7 +65,7 @@ def one_hot(records: Records) -> Records:
 def _names(attribute: Attribute) -> list[str]:
     """Return a name for each value."""
     named = [f"{attribute.name} = {value!r}" for value in attribute.values]
-    return [*named, f"{attribute.name} is missing"][: attribute.size]
+    return [*named, f"{attribute.name} is missing"][: len(attribute)]
 
 
 def _single_values(workload: Workload) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -264,8 +264,8 @@ def literal(attribute: Attribute, accepts: NDArray[np.bool_]) -> str:
     >>> literal(Attribute("rooms", (1, 2, 3, 4)), np.array([True, False, True, False]))
     'rooms in (1, 3)'
     """
-    accepted = np.flatnonzero(accepts[: attribute.size])
-    refused = np.flatnonzero(~accepts[: attribute.size])
+    accepted = np.flatnonzero(accepts[: len(attribute)])
+    refused = np.flatnonzero(~accepts[: len(attribute)])
     return f"{attribute.name} {_said(attribute, accepted, refused)}"
 
 
