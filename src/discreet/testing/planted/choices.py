@@ -60,9 +60,9 @@ class FullRate(Exponential):
     """Without the 2 that scores moving both ways need."""
 
     @property
-    def rate(self) -> Fraction:
+    def slope(self) -> Fraction:
         """Epsilon over D."""
-        return 2 * super().rate
+        return 2 * super().slope
 
 
 class MovesBothWays(Exponential):
@@ -94,9 +94,9 @@ class FullFlips(PermuteAndFlip):
     """Coins without the 2 that scores moving both ways need."""
 
     @property
-    def rate(self) -> Fraction:
+    def slope(self) -> Fraction:
         """Epsilon over D."""
-        return 2 * super().rate
+        return 2 * super().slope
 
 
 class FirstHead(PermuteAndFlip):
@@ -107,7 +107,7 @@ class FirstHead(PermuteAndFlip):
         top = max(value)
         while True:
             for place, score in enumerate(value):
-                if bernoulli_exp(self.rate * Fraction(top - score)):
+                if bernoulli_exp(self.slope * Fraction(top - score)):
                     return place
 
 
@@ -194,7 +194,7 @@ FAULTS = [
             neighbors=[(np.array([0, 0]), np.array([0, 1]))], draws=4000),
     Planted("RandomizedResponse: two tries", "the truth has two chances", LAW,
             partial(TwoTries, epsilon=1, categories=2), _of_two, inputs=[0, 1], draws=2000),
-    Planted("Exponential: the 2 is missing", "scores move both ways, the rate is for one", Level.EXACT,
+    Planted("Exponential: the 2 is missing", "scores move both ways, the slope is for one", Level.EXACT,
             partial(FullRate, epsilon=1, sensitivity=1), partial(Exponential, epsilon=1, sensitivity=1)),
     Planted("Exponential: monotone by name", "scores move both ways, monotone was stated", Level.EXACT,
             partial(MovesBothWays, epsilon=1, sensitivity=1, monotone=True),

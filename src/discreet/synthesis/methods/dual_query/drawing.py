@@ -79,12 +79,12 @@ class Drawing(Mechanism):
         return bounded_range_loss(self.range, relation=self.relation) * self.draws
 
     def scores(self, value: Counted) -> NDArray[Any]:
-        """Return L in units of `rate` for an input (counts, N), as exact integers."""
+        """Return L in units of `slope` for an input (counts, N), as exact integers."""
         counts, records = _counted(value, len(self.sums))
         return integer_scores(counts, records, turn=self.turn, sums=self.sums, people=self.protected.people)
 
     @property
-    def rate(self) -> Fraction:
+    def slope(self) -> Fraction:
         """What an integer score is multiplied by."""
         return self.eta / (2 * self.protected.people)
 
@@ -98,7 +98,7 @@ class Drawing(Mechanism):
 
     def _weighted(self, value: Counted) -> SignedDraws:
         """Return the weights of all signed queries."""
-        return SignedDraws(self.scores(value), self.rate)
+        return SignedDraws(self.scores(value), self.slope)
 
     def outcome(self, value: Counted) -> Integers:
         """Return a round's draws as positions of the law."""
