@@ -114,7 +114,7 @@ def private_sql() -> None:
         assert len(answer["n"]) == len(answer["sex"])
         assert len(session.top("SELECT education, COUNT(*) FROM people GROUP BY education", k=2, rho=0.01)) == 2
         session.watch(1000, epsilon=0.2)
-        assert isinstance(session.budget.remaining, privacy.ZCDP)
+        assert isinstance(session.balance.remaining, privacy.ZCDP)
         assert isinstance(session, query.Session)
         domain = synthesis.domain_of(session, "people", ["sex", "education"])
         workload = synthesis.marginals(domain, ways=2)

@@ -135,7 +135,7 @@ def test_asked_as_sql_of_a_session_the_attack_gets_its_share_and_no_more_than_th
         found = fourier(
             ask, people, noise_variance=1 / (2 * each), truth=secret, loss=counts_loss(each, queries=people + 1)
         )
-        assert session.budget.remaining.rho == 0
+        assert session.balance.remaining.rho == 0
         with pytest.raises(BudgetExceeded):
             session.sql("SELECT COUNT(*) AS n FROM people", rho=each)
         # asked again, the stored answers come back: nothing is charged and nothing can be averaged
@@ -155,7 +155,7 @@ def test_relabeled_queries_are_understood_by_a_session():
         ask = session_answers(session, rho=each, **NAMES)
         found = fourier(ask, 15, relabelings=3, seed=5, noise_variance=1 / (2 * each), truth=secret)
         # no text was asked twice: every answer was charged and has noise of its own
-        assert session.budget.remaining.rho == 0
+        assert session.balance.remaining.rho == 0
     # at this price the noise of a count has a deviation of 1/4
     assert found.recovered == 1.0
     assert found.expected > 1 - 1e-11

@@ -112,17 +112,17 @@ def tell(stage: Stage, *, seed: int) -> Story:
     with Session.open(stage.policy, analyst=ATTACKER) as session:
         private = attack_private(stage, session)
         spent = over_budget(session)
-        own = session.budget.balance
+        own = session.balance
     with Session.open(stage.policy, analyst=ANALYST) as session:
         explained = session.explain(BY_DEPARTMENT, epsilon=FIRST, rows_expected=ABOUT)
         departments = session.sql(BY_DEPARTMENT, epsilon=FIRST)
         totals = session.sql(TOTALS, epsilon=LATER)
         medians = session.sql(MEDIANS, epsilon=LATER)
         diagnoses = session.sql(DIAGNOSES, epsilon=LATER, delta=DELTA)
-        before = session.budget.balance
+        before = session.balance
         again = session.sql(BY_DEPARTMENT, epsilon=FIRST)
         refusals = refused(session)
-        balance, head = session.budget.balance, session.ledger.head
+        balance, head = session.balance, session.ledger.head
         verification = session.ledger.verify(head=head)
     same = again.record.replayed and again.rows == departments.rows and balance.spent == before.spent
     return Story(
