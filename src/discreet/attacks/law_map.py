@@ -53,8 +53,8 @@ class LawRegion(Enum):
 class LawMap:
     """The outcome of both attacks for every number of queries (rows) and every error (columns).
 
-    `errors` are standard deviations of the Gaussian noise of an answer, in people. `recovered` is the share of secret
-    bits that the Fourier attack got right, `traced` the share of members that the membership test recognized with one
+    `errors` are standard deviations of the Gaussian noise of an answer, in people. `recovered` is the frequency of
+    secret bits that the Fourier attack got right, `traced` that of members whom the membership test recognized with one
     false alarm in a hundred outsiders, `safe` the noise from which on that many counts together keep (epsilon, delta).
     """
 
@@ -251,7 +251,7 @@ def _recovered(people: int, queries: int, error: float, seed: int) -> float:
 
 
 def _traced(people: int, queries: int, errors: Floats, seed: int) -> Floats:
-    """Run the membership test on published counts with noise of every size; return the shares of members recognized.
+    """Run the membership test on published counts with noise of every size; return how frequently members are found.
 
     Of a group only those who are looked at need rows: the others' part of a count is binomial.
     """

@@ -64,7 +64,7 @@ class Linkage:
 
     @property
     def recall(self) -> float | None:
-        """The share of people in both tables who are named rightly, if the truth was given."""
+        """The frequency of people in both tables who are named rightly, if the truth was given."""
         if self.right is None or self.truth is None:
             return None
         both = int(np.count_nonzero(self.truth >= 0))

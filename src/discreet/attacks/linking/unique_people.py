@@ -41,7 +41,7 @@ class Uniques:
 
     @property
     def frequency(self) -> float:
-        """The share of people who are unique by all columns together."""
+        """The frequency of people who are unique by all columns together."""
         return float(self.frequencies[-1])
 
     def table(self) -> Table:

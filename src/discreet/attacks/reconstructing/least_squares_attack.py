@@ -200,7 +200,7 @@ def normal_equations(gram: Floats, projected: Floats) -> tuple[Floats, Floats]:
 
 
 def expected_right(inverse: Floats, variance: float) -> float:
-    """Return the share of bits that errors of this variance are expected to leave right, from (A'A)^-1."""
+    """Return the frequency of bits that errors of this variance are expected to leave right, from (A'A)^-1."""
     from scipy.special import ndtr
 
     if variance == 0:

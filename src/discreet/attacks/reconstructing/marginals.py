@@ -164,7 +164,7 @@ def from_marginals(
 
 
 def _floor(design: Conjunctions, answers: Floats, estimates: Floats, error: float) -> float | None:
-    """Return the share of bits that is certain if every count is within an error."""
+    """Return the frequency of bits that is certain if every count is within an error."""
     if len(design) < design.people:
         return None
     distance = distance_of_fit(answers - design.times(estimates), error)

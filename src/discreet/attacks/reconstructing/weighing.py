@@ -178,7 +178,7 @@ class ParityQuestion:
 
 
 def expected_fraction(noise: IntegerNoise, *, queries: int) -> float:
-    """Return the share of bits that the attack is expected to recover from counts with independent integer noise.
+    """Return the frequency of bits that the attack is expected to recover from counts with independent integer noise.
 
     Accuracy. With N - 1 queries a person of a full block is recovered with the chance P(T <= N/4) if the bit is 0 and
         P(T < N/4) if it is 1, T being the sum of N - 1 independent noises; this is their mean, in floating point.

@@ -180,7 +180,7 @@ def reconstruct(stage: Stage, run: Callable[[str], Sequence[Sequence[Any]]]) -> 
 
 
 def expected_share() -> float:
-    """Return the share that this attack can expect of answers with the noise of its price."""
+    """Return the frequency of right bits that this attack can expect from answers with the noise of its price."""
     from discreet.laws import DiscreteLaplace
 
     return attacks.expected_fraction(DiscreteLaplace(1 / EACH), queries=QUERIES)

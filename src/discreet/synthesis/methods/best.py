@@ -21,7 +21,7 @@ _LISTED_CELLS = 4096  # possible records that are few enough to list
 _LISTED_WORK = 2**31  # possible records times queries
 _MOST_WEIGHED = 256  # attributes: queries about more share too little for weights on some thousand rows
 _PAIR_WORK = 6 * 10**10  # pairs of attributes times records
-_TINY = 0.005  # noise of one share, measured with the whole price: beyond it single attributes are all that shows
+_TINY = 0.005  # noise of one frequency, measured with the whole price: beyond it single attributes are all that shows
 _SMALL = 0.001  # beyond it the price is too small to be divided between a tree and rounds
 _RESIDUAL_CELLS = 10**7
 _DISTANCE = 1.0  # in L1, of a marginal with unbiased noise: mending negative cells leaves about a fifth of it
@@ -61,7 +61,7 @@ class Best(Synthesizer):
     ) -> Best:
         """Choose a method by public numbers: the domain, the workload, the stated number of people, the price.
 
-        Let the noise of the price be the deviation of one share when a hundred are measured, over ten. Above 0.005:
+        Let the noise of the price be the deviation of one frequency when a hundred are measured, over ten. Above 0.005:
         independent attributes. Cells of marginals: residuals where their noise, known beforehand, moves a marginal by
         at most 1 in L1, else a tree. Above 0.001: a tree. Else mwem where at most 4096 records are possible, and
         otherwise a tree with half the price whose rows get weights with the other half, or the tree alone for more than
@@ -149,7 +149,7 @@ def _marginals(workload: Marginals, allowance: Allowance, *, all_pairs: bool) ->
 
 
 def expected_distance(residual: Residual) -> float:
-    """Return about the L1 distance by which noise moves a marginal's shares, on average over the marginals; public."""
+    """Return about the L1 distance by which noise moves the frequencies of a marginal, on average; public."""
     sizes = residual.workload.domain.sizes
     moved = sum(
         math.prod(sizes[place] for place in one) * deviation
@@ -159,6 +159,6 @@ def expected_distance(residual: Residual) -> float:
 
 
 def typical_noise(allowance: Allowance) -> float:
-    """Return the noise of one share when a hundred are measured, over ten: the price against the number of people."""
+    """Return the noise of one frequency when a hundred are measured, over ten: a public number."""
     deviation = allowance.single_deviation(Fraction(1, _MEASURED), sensitivity=allowance.neighbors.count)
     return deviation / (allowance.neighbors.people * math.sqrt(_MEASURED))

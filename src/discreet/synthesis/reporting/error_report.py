@@ -197,7 +197,7 @@ class Report:
         return self.table()._repr_html_() + "".join(paragraph(note) for note in self.notes())
 
     def plot(self) -> Plot:
-        """Draw the share of queries with a larger error than x, against x; it needs the truth and the extra `plot`."""
+        """Draw the frequency of queries with an error above x, against x; it needs the truth and the extra `plot`."""
         from discreet.synthesis.reporting.plot import plot_errors
 
         if self.differences is None:
@@ -215,7 +215,7 @@ def marginals_of(workload: Workload) -> NDArray[np.int64] | None:
 
 
 def one_way_shares(records: Records, weights: NDArray[np.float64] | None = None) -> list[NDArray[np.float64]]:
-    """Return, for each attribute, the share of records, or of their weight, with each code."""
+    """Return, for each attribute, the frequency of records, or of their weight, with each code."""
     sizes = records.domain.sizes
     if not len(records):
         return [np.full(size, 1 / size) for size in sizes]

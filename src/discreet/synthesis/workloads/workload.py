@@ -70,7 +70,7 @@ class Literals:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workload:
-    """Counting queries: the share of records for which all literals hold, or an odd number of them, or not.
+    """Counting queries: the frequency of records for which all literals hold, or an odd number of them, or not.
 
     `members[q]` lists the literals of query q, padded at the end with -1. Where `parity[q]`, the query holds for
     records with an odd number of true literals, else for those where all are true. `negated[q]` turns it round.
@@ -188,7 +188,7 @@ class Workload:
         return weighted_counts(self, records, weights)
 
     def frequencies(self, records: Records, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return the share of records, or of their weight, that satisfies each query; zeros where there is nothing."""
+        """Return the frequency of records, or their part of the weight, for each query; zeros where there are none."""
         if weights is None:
             return self.counts(records) / max(len(records), 1)
         total = float(np.sum(weights))

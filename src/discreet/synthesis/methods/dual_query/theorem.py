@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TheoremError:
-    """What DualQuery's accuracy theorem says about a plan: with `confidence`, no share is off by more than `bound`.
+    """What DualQuery's accuracy theorem says about a plan: with `confidence`, no frequency is off by more than `bound`.
 
-    A share lies between 0 and 1, so a bound of 1 or more is true of every table and says nothing: then `vacuous` is
+    A frequency lies between 0 and 1, so a bound of 1 or more is true of every table and says nothing: then `vacuous` is
     true, and the bound is not a prediction. The theorem is about records that count alike; `equal` says whether they do
     in the table that the plan releases. It takes a `gap` for how far the records of the rounds fall short of the best
     ones, on average; `Responder.EXACT` has none. Printed, it says all this in words.
@@ -40,7 +40,7 @@ class TheoremError:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the theorem says no more than that shares lie between 0 and 1."""
+        """Whether the theorem says no more than that frequencies lie between 0 and 1."""
         return self.bound >= 1
 
     @property
@@ -86,7 +86,7 @@ def dual_query_error(
         and confidence 1 - beta, every answer is within alpha = ln(2k)/(eta T) + eta/2 + sqrt((ln|X| +
         ln(2/beta)/T)/(2s)) + sqrt(ln(2/beta)/(2sT)) + gap of the table's share. Where s differs between rounds, 1/s is
         replaced by its mean.
-        Proof: let p(q) be the share of q, x_t the record of round t, and z = (q, +) or (q, -) with z(x) = q(x) or
+        Proof: let p(q) be the frequency of q, x_t the record of round t, and z = (q, +) or (q, -) with z(x) = q(x) or
         1 - q(x), z(D) = p(q) or 1 - p(q). Round t draws from P_t, proportional to exp(eta sum of m_i(z), i < t), with
         m_t(z) = z(D) - z(x_t) in [-1, 1]. (1) Regret: W_t = sum over z of exp(eta sum of m_i(z), i <= t) is multiplied
         in round t by E exp(eta m_t(z)), z from P_t, which is at most exp(eta E m_t(z) + eta^2/2) by Hoeffding's lemma.

@@ -92,7 +92,7 @@ def non_negative(values: Floats, total: float) -> Floats:
 
 
 def _single(found: Residuals, place: int, total: float) -> Floats:
-    """Return the shares of an attribute's values, uniform where no marginal has it."""
+    """Return the frequencies of an attribute's values, uniform where no marginal has it."""
     if (place,) not in found.parts:
         return np.full(found.sizes[place], 1 / found.sizes[place])
     return non_negative(found.marginal((place,)) / total, 1.0)
@@ -141,7 +141,7 @@ def _all_cells(found: Residuals, domain: Domain, sets: Iterable[Attributes]) -> 
 
 
 def _positive(counts: Floats, total: float) -> Floats:
-    """Return the nearest shares that are not negative, and a little everywhere.
+    """Return the nearest frequencies that are not negative, and a little everywhere.
 
     Where noise prevails each marginal calls other cells empty, and a fit to all of them would leave a few by chance.
     """
@@ -149,10 +149,10 @@ def _positive(counts: Floats, total: float) -> Floats:
 
 
 def fitted(sizes: tuple[int, ...], wanted: Mapping[Attributes, Floats]) -> Floats:
-    """Return shares of all cells of a domain with about these marginals, by iterative proportional fitting.
+    """Return frequencies of all cells of a domain with about these marginals, by iterative proportional fitting.
 
-    Each marginal, shares that are nowhere negative, is fitted in turn: every cell is multiplied by what its marginal
-    should be over what it is. That starts from uniform shares, so that attributes of no marginal stay uniform and
+    Each marginal, frequencies of at least 0, is fitted in turn: every cell is multiplied by what its marginal
+    should be over what it is. That starts from uniform frequencies, so that attributes of no marginal stay uniform and
     independent, and what one marginal calls empty stays empty. If some distribution has these marginals, the fit
     approaches the one of largest entropy among those that do (Deming and Stephan 1940; Csiszar 1975). If none does it
     goes round in a circle, and the mean over the last pass is returned. A marginal that contradicts all that is left is
