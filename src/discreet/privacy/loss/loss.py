@@ -1,4 +1,4 @@
-"""The price of releases: the worst of their pairs of output laws, what guarantees add, and how they add up."""
+"""The privacy loss of releases: the worst of their pairs of output laws, what guarantees add, and how they add up."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ _MOST_RELEASES = 1 << 60
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """What releases can cost a person: the full curve of (epsilon, delta), from exact laws where they are known.
+    """The privacy loss of releases: the full curve of (epsilon, delta), from exact laws where they are known.
 
-    A price has `parts`, each a `Release` and how often it is made; `a + b` and `a * k` put parts together. The pairs of
+    A loss has `parts`, each a `Release` and how often it is made; `a + b` and `a * k` put parts together. The pairs of
     a release are its output laws on neighboring tables, kept apart by direction (a person removed, a person added);
     its guarantee is proven for it. Bounds on the side of privacy use whichever is better; bounds on the
     other side come from the pairs alone, because only they are attained.
@@ -135,12 +135,12 @@ class PrivacyLoss:
 
     @property
     def is_single(self) -> bool:
-        """Whether this is the price of one release."""
+        """Whether this is the loss of one release."""
         return len(self.parts) == 1 and self.parts[0][1] == 1
 
     @property
     def releases(self) -> int:
-        """How many releases this is the price of."""
+        """How many releases this is the loss of."""
         return sum(count for _, count in self.parts)
 
     @property
@@ -178,12 +178,12 @@ class PrivacyLoss:
 
     @property
     def remove(self) -> PrivacyLoss:
-        """The price in one direction only: the person is in the first table, and not in its neighbor."""
+        """The loss in one direction only: the person is in the first table, and not in its neighbor."""
         return replace(self, sides=(Side.REMOVE,))
 
     @property
     def add(self) -> PrivacyLoss:
-        """The price in the other direction only: the person is in the neighbor."""
+        """The loss in the other direction only: the person is in the neighbor."""
         return replace(self, sides=(Side.ADD,))
 
     def __add__(self, other: PrivacyLoss) -> PrivacyLoss:
@@ -417,7 +417,7 @@ class PrivacyLoss:
         return "; ".join(f"{name}: {text}" for name, text in self._summary())
 
     def _repr_html_(self) -> str:
-        """Return the price as a list for a notebook."""
+        """Return the loss as a list for a notebook."""
         return definition_list(self._summary())
 
     def _summary(self) -> list[tuple[str, str]]:
@@ -435,7 +435,7 @@ price_guarantees_by(PrivacyLoss.from_guarantee)
 
 
 def compose(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
-    """Return the price of all releases together; their parameters are fixed before the first answer.
+    """Return the privacy loss of all releases together; their parameters are fixed before the first answer.
 
     Relations must agree (an unstated one takes on the other's), and equal releases are counted, not listed.
 

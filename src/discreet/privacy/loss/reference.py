@@ -1,4 +1,4 @@
-"""Prices from parameters: the reference laws of plans and papers, without a mechanism or a table."""
+"""Losses from parameters: the reference laws of plans and papers, without a mechanism or a table."""
 
 from __future__ import annotations
 
