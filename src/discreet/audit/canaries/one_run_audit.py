@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.audit.canaries.tradeoff import (
+from discreet.audit.canaries.right_guesses import (
     CurveBelow,
     Points,
     counting_tail,

@@ -121,8 +121,7 @@ class _Search:
     def enough(self, parameter: float) -> bool:
         """Say whether the target is certified: in the worse direction, and then in both."""
         return (
-            self.one_way(parameter).upper <= self.delta
-            and self.loss(parameter).delta(self.epsilon).upper <= self.delta
+            self.one_way(parameter).upper <= self.delta and self.loss(parameter).delta(self.epsilon).upper <= self.delta
         )
 
     def surely_enough(self, parameter: float) -> bool:

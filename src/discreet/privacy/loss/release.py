@@ -29,7 +29,7 @@ class Sampler(Enum):
     """How the rows of a release were chosen, secretly and afresh for each release.
 
     `EVERYONE`: no sampling. `POISSON`: each person independently with one probability. `FIXED_SIZE`: a uniformly random
-    subset of a fixed number of rows. Batches cut from a shuffled table are different, and their loss is not computed here.
+    subset of a fixed number of rows. Batches cut from a shuffled table are different: no loss is computed for them.
 
     >>> Sampler.named("poisson")
     <Sampler.POISSON: 'poisson'>
