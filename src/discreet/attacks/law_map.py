@@ -178,7 +178,7 @@ def fundamental_law(
         raise ParameterError(f"the map is drawn for {_FEWEST} to {_MOST_PEOPLE:,} people", parameter="people")
     counts = np.array(sorted({whole(k, name="queries") for k in queries}), dtype=np.int64)
     if not len(counts) or counts[0] < _FEWEST or counts[-1] > _MOST_QUERIES or np.any(counts & (counts - 1)):
-        raise ParameterError(f"queries are powers of two from {_FEWEST} to {_MOST_QUERIES:,}", parameter="queries")
+        raise ParameterError(f"queries must be powers of two from {_FEWEST} to {_MOST_QUERIES:,}", parameter="queries")
     levels = np.array(sorted({float(positive(error, name="errors")) for error in errors}))
     if not len(levels):
         raise ParameterError("errors must name at least one standard deviation", parameter="errors")

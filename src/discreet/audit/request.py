@@ -136,7 +136,7 @@ def checked_draws(draws: object, default: int) -> int:
 def check_until(until: object) -> None:
     """Raise unless this is a member of Until."""
     if not isinstance(until, Until):
-        raise ParameterError("until= is Until.SPENT or Until.DECIDED", parameter="until")
+        raise ParameterError("until= must be Until.SPENT or Until.DECIDED", parameter="until")
 
 
 _NEARLY = 0.9

@@ -255,7 +255,7 @@ def _of_arrow(column: Any) -> FrameColumn:
 
 
 def _is_half(kind: Any) -> bool:
-    """Say whether an Arrow type is that of floats of 16 bits, which Arrow fills with nothing but such a float."""
+    """Say whether an Arrow type is that of floats of 16 bits, which Arrow fills only with a float of that type."""
     return str(kind) == "halffloat"
 
 

@@ -68,7 +68,7 @@ def _decoded(cell: Any) -> str | None:
 
 
 def _texts(pyarrow: Any, column: FrameColumn) -> Any:
-    """Return texts that Arrow holds without a look at each, None where there are none, or one of them is not UTF-8."""
+    """Return texts as Arrow holds them, without reading each; None if there are none or one is not UTF-8."""
     if column.texts is None:
         return None
     try:

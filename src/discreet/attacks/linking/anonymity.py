@@ -146,7 +146,7 @@ def intersection(*releases: AttackedRelease) -> Exposure:
     Reference. Ganta, Kasiviswanathan, Smith 2008.
     """
     if len(releases) < 2:
-        raise ParameterError("an intersection takes at least two releases", parameter="releases")
+        raise ParameterError("an intersection needs at least two releases", parameter="releases")
     _check(*releases)
     values = _values(releases)
     codes = joint_codes(*(release.person for release in releases))

@@ -224,7 +224,7 @@ class RandomizedResponse(Mechanism):
     ) -> Estimate:
         """Estimate the fraction of people in a category (the ones, for two categories) from their reports."""
         if category is None and self.categories > 2:
-            raise ParameterError("say which category's fraction is asked for: category=", parameter="category")
+            raise ParameterError("say which category's frequency is asked for: category=", parameter="category")
         wanted = 1 if category is None else int(self._categories(category)[()])
         array = self._categories(reports).ravel()
         if array.size == 0:

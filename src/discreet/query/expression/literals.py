@@ -100,7 +100,7 @@ def _type_of_value(value: Value) -> Type:
         return Type.INTEGER
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise UnsupportedSQL("a constant is a finite number: leave NaN and infinities out")
+            raise UnsupportedSQL("a constant must be a finite number: leave NaN and infinities out")
         return Type.REAL
     if isinstance(value, str):
         check_text(value)
@@ -111,7 +111,7 @@ def _type_of_value(value: Value) -> Type:
         return Type.TIMESTAMP
     if isinstance(value, date):
         return Type.DATE
-    raise UnsupportedSQL("a constant is a truth value, a number, a text, a date or a time")
+    raise UnsupportedSQL("a constant must be a truth value, a number, a text, a date or a time")
 
 
 def _six_digits(text: str) -> str:

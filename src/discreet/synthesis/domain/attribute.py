@@ -42,16 +42,17 @@ class Attribute:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ParameterError("an attribute has a name", parameter="name")
+            raise ParameterError("an attribute must have a name", parameter="name")
         object.__setattr__(self, "values", tuple(_python(value) for value in self.values))
         object.__setattr__(self, "missing", bool(self.missing))
         if not self.values or len(self) > _MOST_CODES:
             raise ParameterError(
-                f"{self.name}: an attribute has between 1 and {_MOST_CODES:,} values", parameter="values"
+                f"{self.name}: an attribute must have between 1 and {_MOST_CODES:,} values", parameter="values"
             )
         if any(_absent(value) for value in self.values):
             raise ParameterError(
-                f"{self.name}: None and NaN are no values; missing=True gives them a code", parameter="values"
+                f"{self.name}: None and NaN must not be values; write missing=True to give them a code",
+                parameter="values",
             )
         if _distinct(self.values) != len(self.values):
             raise ParameterError(
@@ -129,7 +130,9 @@ class Binned(Attribute):
         if len(self.edges) != len(self.values) + 1 or any(
             a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)
         ):
-            raise ParameterError(f"{self.name}: edges increase, one more than there are bins", parameter="edges")
+            raise ParameterError(
+                f"{self.name}: edges must increase, and there must be one more of them than bins", parameter="edges"
+            )
 
     def encode(self, column: Any) -> Codes:
         """Return the bin of every number; what is not a number is missing, or an error where nothing may be missing."""

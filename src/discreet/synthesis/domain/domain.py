@@ -30,7 +30,7 @@ class Domain:
 
     def __post_init__(self) -> None:
         if not self.attributes:
-            raise ParameterError("a domain has at least one attribute", parameter="attributes")
+            raise ParameterError("a domain must have at least one attribute", parameter="attributes")
         if len(set(self.names)) != len(self.attributes):
             raise ParameterError("two attributes have the same name", parameter="attributes")
 

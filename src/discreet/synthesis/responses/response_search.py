@@ -83,10 +83,10 @@ def best_response(
     drawn = Drawn.of(workload, queries, weights)
     starts, turn = whole(starts, name="starts"), whole(turn, name="turn")
     if starts > _MOST_STARTS:
-        raise ParameterError(f"starts is at most {_MOST_STARTS:,}", parameter="starts")
+        raise ParameterError(f"starts must be at most {_MOST_STARTS:,}", parameter="starts")
     limit = SWEEPS * len(drawn.row) if work is None else whole(work, name="work")
     if limit > _MOST_WORK:
-        raise ParameterError("work is at most 2^60 literals", parameter="work")
+        raise ParameterError("work must be at most 2^60 literals", parameter="work")
     landscape = Landscape.of(drawn)
     found = search(landscape, _starts(landscape, starts, turn, warm), work=limit, turn=turn)
     return Response(found.record.astype(np.uint16), drawn.constant + found.value, found.starts, found.evaluations)

@@ -46,9 +46,9 @@ class Marginals(Workload):
     def __init__(self, domain: Domain, sets: Iterable[Sequence[int]]) -> None:
         listed = tuple(tuple(int(place) for place in one) for one in sets)
         if not listed or any(not one or len(set(one)) != len(one) for one in listed):
-            raise ParameterError("a marginal is of at least one attribute, each once", parameter="attributes")
+            raise ParameterError("a marginal must name at least one attribute, each once", parameter="attributes")
         if not all(0 <= place < len(domain) for one in listed for place in one):
-            raise ParameterError("a marginal is of attributes of the domain", parameter="attributes")
+            raise ParameterError("a marginal must name attributes of the domain", parameter="attributes")
         cells = [prod(domain.sizes[place] for place in one) for one in listed]
         if sum(cells) > MOST_QUERIES:
             raise ParameterError(

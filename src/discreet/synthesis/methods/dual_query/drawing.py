@@ -58,7 +58,7 @@ class Drawing(Mechanism):
         self.relation = neighbors.relation
         public = _integers(sums)
         if public is None or np.any(public < 0) or np.any(public >= self.turn):
-            raise ParameterError("sums are whole numbers from 0 to turn - 1, one a query", parameter="sums")
+            raise ParameterError("sums must be whole numbers from 0 to turn - 1, one a query", parameter="sums")
         self.sums: Integers = public
 
     @property

@@ -112,7 +112,7 @@ def dual_query_error(
     if short < 0:
         raise ParameterError("gap must be a share of the draws, at least 0", parameter="gap")
     if missed == 0:
-        raise ParameterError("confidence is less than 1", parameter="confidence")
+        raise ParameterError("confidence must be less than 1", parameter="confidence")
 
     def alpha() -> Ball:
         luck = number(2 / missed).log() / count
@@ -147,12 +147,12 @@ def _mean_inverse(draws: int | Sequence[int], rounds: int) -> Fraction:
         return Fraction(1, _at_least_one(draws, name="draws"))
     stated = [_at_least_one(int(one), name="draws") for one in draws]
     if len(stated) != rounds:
-        raise ParameterError("draws= is one number, or one for each round", parameter="draws")
+        raise ParameterError("draws= must be one number, or one for each round", parameter="draws")
     return sum((Fraction(1, one) for one in stated), Fraction(0)) / rounds
 
 
 def _at_least_one(value: int, *, name: str) -> int:
     """Return a whole number from 1 on."""
     if whole(value, name=name) < 1:
-        raise ParameterError(f"{name} is at least 1", parameter=name)
+        raise ParameterError(f"{name} must be at least 1", parameter=name)
     return int(value)

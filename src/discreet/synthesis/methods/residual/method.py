@@ -143,7 +143,7 @@ class Residual(Synthesizer):
         With Laplace noise, whose sums are not sub-Gaussian, by Chebyshev's.
         """
         if not 0 < confidence < 1:
-            raise ParameterError("confidence lies between 0 and 1", parameter="confidence")
+            raise ParameterError("confidence must lie between 0 and 1", parameter="confidence")
         chance = 1 - confidence
         factor = math.sqrt(1 / chance if self.allowance.pure else 2 * math.log(2 / chance))
         return factor * np.array(self.deviations_of_counts)
