@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def _discard_output() -> None:
-    """Send what is left in the buffer nowhere, so that the end of the program does not fail to write it once more."""
+    """Discard what is left in the buffer, so that the program does not fail to write it once more when it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

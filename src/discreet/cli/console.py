@@ -58,7 +58,7 @@ class Tampered(click.ClickException):
 
 
 class Spent(click.ClickException):
-    """It failed after the charge; the price is spent."""
+    """The command failed after the charge; the price stays spent."""
 
     exit_code = 5
 
