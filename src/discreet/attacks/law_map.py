@@ -168,7 +168,14 @@ def fundamental_law(
     Figure. fundamental-law-map.svg
     Reference. Dinur, Nissim 2003; Dwork, Yekhanin 2008; Dwork, Smith, Steinke, Ullman, Vadhan 2015.
 
-    >>> found = fundamental_law(255, queries=[64, 1024], errors=[0.5, 4, 1000], epsilon=1, delta=1e-6, seed=1)
+    >>> found = fundamental_law(
+    ...     255,
+    ...     queries=[64, 1024],
+    ...     errors=[0.5, 4, 1000],
+    ...     epsilon=1,
+    ...     delta=1e-6,
+    ...     seed=1,
+    ... )
     >>> found.regions[0].tolist()
     [LawRegion.RECONSTRUCTED, LawRegion.BETWEEN, LawRegion.SAFE]
     """

@@ -253,7 +253,9 @@ def as_options(words: str, options: Collection[str] | None = None) -> str:
 
     Only options that the running command has are named; what it cannot be told stays as Python writes it.
 
-    >>> as_options("say epsilon= with delta=, bits=1, or keys=", ("epsilon", "delta", "bits"))
+    >>> as_options(
+    ...     "say epsilon= with delta=, bits=1, or keys=", ("epsilon", "delta", "bits")
+    ... )
     'say --epsilon with --delta, --bits 1, or keys='
     """
     known = _own_options() if options is None else options

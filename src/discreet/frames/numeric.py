@@ -143,7 +143,13 @@ def safe_floats(values: NDArray[Any]) -> NDArray[np.float64]:
 def safe_form(form: Any) -> Any:
     """Return the form of a key among objects: of plain integers and floats as the rule above says.
 
-    >>> safe_form(7.0), safe_form(0.5), safe_form(2**60), safe_form(True), safe_form("7")
+    >>> (
+    ...     safe_form(7.0),
+    ...     safe_form(0.5),
+    ...     safe_form(2**60),
+    ...     safe_form(True),
+    ...     safe_form("7"),
+    ... )
     (7, 0.5, None, True, '7')
     """
     if type(form) is tuple:  # of columns that a library held apart, each of which may have become floats

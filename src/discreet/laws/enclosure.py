@@ -22,7 +22,9 @@ class Enclosure:
 
     `assumptions` names what the bounds rest on besides proofs (see the threat model); none for ball arithmetic.
 
-    >>> e = Enclosure(lower=0.4, estimate=0.45, upper=0.5, method="sum over the support")
+    >>> e = Enclosure(
+    ...     lower=0.4, estimate=0.45, upper=0.5, method="sum over the support"
+    ... )
     >>> float(e)
     0.5
     >>> e.contains(0.47)

@@ -143,8 +143,17 @@ def link(
 
     >>> from discreet.data import register as city
     >>> tables = city(people=100_000, seed=1)
-    >>> found = link(tables.register, tables.discharges, on=["zip_code", "birth_date", "sex"], truth=tables.match)
-    >>> round(found.precision, 2), round(found.expected_precision, 2), round(found.recall, 2)
+    >>> found = link(
+    ...     tables.register,
+    ...     tables.discharges,
+    ...     on=["zip_code", "birth_date", "sex"],
+    ...     truth=tables.match,
+    ... )
+    >>> (
+    ...     round(found.precision, 2),
+    ...     round(found.expected_precision, 2),
+    ...     round(found.recall, 2),
+    ... )
     (0.95, 0.95, 0.92)
     """
     started = time.perf_counter()

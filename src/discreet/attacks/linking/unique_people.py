@@ -88,7 +88,9 @@ def uniques(table: Columns, columns: Sequence[str]) -> Uniques:
     Reference. Sweeney 2000; Golle 2006.
 
     >>> from discreet.data import register
-    >>> found = uniques(register(people=20_000, seed=1).register, ["zip_code", "birth_date", "sex"])
+    >>> found = uniques(
+    ...     register(people=20_000, seed=1).register, ["zip_code", "birth_date", "sex"]
+    ... )
     >>> print(found.table())
     How alone 10,000 people are
     column        groups  smallest  unique  if independent

@@ -77,7 +77,12 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
     >>> secret = np.arange(4095) % 7 < 3
     >>> fourier(exact_answers(secret), 4095, truth=secret).recovered
     1.0
-    >>> found = fourier(noisy_answers(secret, malicious_noise(5, seed=1)), 4095, error=5, truth=secret)
+    >>> found = fourier(
+    ...     noisy_answers(secret, malicious_noise(5, seed=1)),
+    ...     4095,
+    ...     error=5,
+    ...     truth=secret,
+    ... )
     >>> 100 < found.wrong <= 16 * 5**2, round(found.floor, 3)
     (True, 0.902)
     """
@@ -271,7 +276,8 @@ class Characters(CountingQueries):
     >>> design.decode([3, 1, 3, 1, 1, 1, 1, 1]).tolist()
     [1, 0, 0, 1, 1, 0]
     >>> print(design.text(5, {"table": "patients", "secret": "marker", "person": "id"}))
-    SELECT COUNT(*) AS people FROM patients WHERE marker = 1 AND ((((id + 1) >> 0) + ((id + 1) >> 2)) & 1) = 0
+    SELECT COUNT(*) AS people FROM patients WHERE marker = 1 AND ((((id + 1) >> 0) +
+        ((id + 1) >> 2)) & 1) = 0
     """
 
     people: int

@@ -125,7 +125,9 @@ def random_least_squares(  # noqa: PLR0913  an attack is asked in one call: what
     >>> ask = noisy_answers(secret, lambda counts: 5 * np.round(counts / 5))
     >>> random_least_squares(ask, 300, queries=1500, seed=1, truth=secret).recovered
     1.0
-    >>> random_least_squares(ask, 300, queries=600, seed=1, solver=Solver.ITERATIVE, truth=secret).recovered
+    >>> random_least_squares(
+    ...     ask, 300, queries=600, seed=1, solver=Solver.ITERATIVE, truth=secret
+    ... ).recovered
     1.0
     """
     started = time.perf_counter()

@@ -226,7 +226,11 @@ def membership(  # noqa: PLR0913  one call, all by keyword: the question, what i
     >>> from discreet.data import genomes
     >>> people = genomes(people=100, positions=5000, seed=1)
     >>> found = membership(
-    ...     people.cases.frequencies, people.frequencies, people.cases, reference=people.reference, people=100
+    ...     people.cases.frequencies,
+    ...     people.frequencies,
+    ...     people.cases,
+    ...     reference=people.reference,
+    ...     people=100,
     ... )
     >>> bool(found.called.mean() > 0.99), round(found.separation, 2)
     (True, 7.07)

@@ -204,7 +204,10 @@ def area_ceiling_of(guarantee: Guarantee) -> float:
     another person, and two steps away.
 
     >>> from discreet.privacy import PureDP, Relation
-    >>> [round(area_ceiling_of(PureDP(1, relation=one)), 2) for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)]
+    >>> [
+    ...     round(area_ceiling_of(PureDP(1, relation=one)), 2)
+    ...     for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)
+    ... ]
     [0.73, 0.82]
     """
     if guarantee.relation is not Relation.CHANGE_ONE:
@@ -219,7 +222,10 @@ def advantage_ceiling(guarantee: Guarantee) -> float:
     That is one step under change-one, and two, out and in, under add/remove.
 
     >>> from discreet.privacy import PureDP, Relation
-    >>> [round(advantage_ceiling(PureDP(1, relation=one)), 2) for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)]
+    >>> [
+    ...     round(advantage_ceiling(PureDP(1, relation=one)), 2)
+    ...     for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)
+    ... ]
     [0.46, 0.63]
     """
     steps = 1 if guarantee.relation is Relation.CHANGE_ONE else 2

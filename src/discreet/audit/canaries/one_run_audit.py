@@ -245,7 +245,9 @@ class Canaries:
     about the others. The number of guesses is fixed beforehand, and one draw of coins serves one run.
 
     >>> canaries = Canaries.drawn(1000)
-    >>> found = canaries.audit(canaries.included + 0.0, guesses=100)  # a mechanism that hides nothing
+    >>> found = canaries.audit(
+    ...     canaries.included + 0.0, guesses=100
+    ... )  # a mechanism that hides nothing
     >>> found.right, round(found.low, 2) == round(found.cap, 2) == 3.49
     (100, True)
     """

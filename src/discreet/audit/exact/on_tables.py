@@ -34,7 +34,10 @@ class OnTables(Mechanism):
     >>> counts = lambda table: [table.count("a"), table.count("b")]
     >>> audit(OnTables(choice, query=counts, rows=["a", "b"], people=3)).refuted
     False
-    >>> lead = lambda table: [table.count("a") - table.count("b"), table.count("b") - table.count("a")]
+    >>> lead = lambda table: [
+    ...     table.count("a") - table.count("b"),
+    ...     table.count("b") - table.count("a"),
+    ... ]
     >>> audit(OnTables(choice, query=lead, rows=["a", "b"], people=3)).refuted
     True
     """

@@ -61,7 +61,9 @@ class PermuteAndFlipLaw(Tabulated):
     products without one factor come from those of all factors before it and all after it.
 
     >>> law = PermuteAndFlipLaw([0, 1], Fraction(1))
-    >>> round(law.pmf(1), 4)  # 1 - exp(-1) / 2: heads of both coins are chosen equally often
+    >>> round(
+    ...     law.pmf(1), 4
+    ... )  # 1 - exp(-1) / 2: heads of both coins are chosen equally often
     0.8161
     """
 

@@ -192,7 +192,10 @@ class Fingerprinted(Address):
 
     >>> address = Fingerprinted(TextKeys(6), seed=1)
     >>> words = TextKeys(6).encode(["north", "süd"])
-    >>> address.genuine(address.of(words)), TextKeys(6).decode(address.keys(address.of(words)))
+    >>> (
+    ...     address.genuine(address.of(words)),
+    ...     TextKeys(6).decode(address.keys(address.of(words))),
+    ... )
     (array([ True,  True]), ['north', 'süd'])
     """
 

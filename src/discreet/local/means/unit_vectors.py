@@ -72,7 +72,9 @@ class UnitVectors(Spec, Preference):
     >>> spec = UnitVectors(epsilon=Fraction(4), dimension=8)
     >>> spec.codewords, spec.cap, round(spec.error, 2), round(spec.least_error, 2)
     (512, 41, 3.84, 3.81)
-    >>> reports = spec.client().report_many(np.tile([0.6, 0.8, 0, 0, 0, 0, 0, 0], (500, 1)))
+    >>> reports = spec.client().report_many(
+    ...     np.tile([0.6, 0.8, 0, 0, 0, 0, 0, 0], (500, 1))
+    ... )
     >>> mean = spec.aggregator().add(reports).estimate()
     >>> bool(np.linalg.norm(mean.value - [0.6, 0.8, 0, 0, 0, 0, 0, 0]) < 0.5)
     True

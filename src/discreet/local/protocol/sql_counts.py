@@ -44,7 +44,8 @@ def counting_sql(table: str | tuple[str, ...], column: str) -> str:
     >>> print(counting_sql("fleet", "report"))
     SELECT r.report AS report, COUNT(*) AS people FROM fleet AS r GROUP BY r.report
     >>> print(counting_sql(("raw", 'x"; DROP TABLE fleet; --'), "Report"))
-    SELECT r."Report" AS report, COUNT(*) AS people FROM raw."x""; DROP TABLE fleet; --" AS r GROUP BY r."Report"
+    SELECT r."Report" AS report, COUNT(*) AS people FROM raw."x""; DROP TABLE fleet;
+        --" AS r GROUP BY r."Report"
     """
     parts = table if isinstance(table, tuple) else (table,)
     if not 1 <= len(parts) <= 3:

@@ -176,7 +176,9 @@ def group_loss(loss: PrivacyLoss, group_size: int) -> PrivacyLoss:
     Gaussian losses scale exactly; others by the best split along a chain of neighbors.
 
     >>> from discreet.privacy.loss.reference import gaussian_loss
-    >>> group_loss(gaussian_loss(4), 4).delta(1).upper == gaussian_loss(1).delta(1).upper
+    >>> group_loss(gaussian_loss(4), 4).delta(1).upper == gaussian_loss(1).delta(
+    ...     1
+    ... ).upper
     True
     """
     count = whole(group_size, name="group_size")

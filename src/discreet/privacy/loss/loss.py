@@ -320,7 +320,10 @@ class PrivacyLoss:
             `concentration`; a Gaussian one is shown by `normal_pair_is_worse`; anything else must follow from the pure
             guarantee with epsilon = `max_loss` or, where the guarantee has a delta, from (`epsilon(delta)`, delta).
 
-        >>> PureDP(1).loss.satisfies(ApproxDP(0.9, 0.07)), PureDP(1).loss.satisfies(ApproxDP(0.9, 0.01))
+        >>> (
+        ...     PureDP(1).loss.satisfies(ApproxDP(0.9, 0.07)),
+        ...     PureDP(1).loss.satisfies(ApproxDP(0.9, 0.01)),
+        ... )
         (True, False)
         """
         require_known(self.relation, guarantee.relation)

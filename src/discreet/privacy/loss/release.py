@@ -36,7 +36,8 @@ class Sampler(Enum):
     >>> Sampler.named("shuffled")
     Traceback (most recent call last):
     ...
-    discreet.errors.ParameterError: batches cut from a shuffled table are not independent samples: ...
+    discreet.errors.ParameterError: batches cut from a shuffled table are not
+        independent samples: ...
     """
 
     EVERYONE = "everyone"

@@ -45,7 +45,11 @@ def plain_value(value: object) -> object:
     None for a time that is finer than microseconds, or beyond the years that Python has.
 
     >>> import numpy as np
-    >>> plain_value(np.int8(3)), plain_value(np.datetime64("2020-05-01")), plain_value("north")
+    >>> (
+    ...     plain_value(np.int8(3)),
+    ...     plain_value(np.datetime64("2020-05-01")),
+    ...     plain_value("north"),
+    ... )
     (3, datetime.date(2020, 5, 1), 'north')
     """
     if hasattr(value, "as_py"):  # of Arrow

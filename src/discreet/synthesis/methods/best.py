@@ -70,9 +70,14 @@ class Best(Synthesizer):
         >>> from discreet.privacy import Relation
         >>> from discreet.synthesis import Domain, conjunctions
         >>> domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"], rooms=range(1, 6))
-        >>> chosen = Best.of(conjunctions(domain, count=100), Neighbors(Relation.CHANGE_ONE, 50_000), epsilon=1)
+        >>> chosen = Best.of(
+        ...     conjunctions(domain, count=100),
+        ...     Neighbors(Relation.CHANGE_ONE, 50_000),
+        ...     epsilon=1,
+        ... )
         >>> print(chosen.plan["method"], "because", chosen.reason)
-        mwem because the 20 possible records can all be listed, so no model of them is needed
+        mwem because the 20 possible records can all be listed, so no model of them is
+            needed
         """
         return _chosen(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
 

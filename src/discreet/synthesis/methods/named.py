@@ -40,7 +40,8 @@ def method_named(name: str) -> Make:
     >>> method_named("magic")
     Traceback (most recent call last):
     ...
-    discreet.errors.UnknownName: there is no method 'magic'; there are best, dual-query, tree, residual, ...
+    discreet.errors.UnknownName: there is no method 'magic'; there are best,
+        dual-query, tree, residual, ...
     """
     found = spelled(name)
     if found not in METHODS:

@@ -64,8 +64,12 @@ def report(
     >>> from discreet.synthesis import Domain, Independent, Neighbors, queries
     >>> domain = Domain.of(sex=["f", "m"], rooms=[1, 2, 3])
     >>> people = domain.encode({"sex": ["f", "m"] * 500, "rooms": [1, 2, 3, 1] * 250})
-    >>> asked = queries(domain, [{"sex": "f", "rooms": 1}, {"sex": "m", "rooms": [1, 2]}])
-    >>> release = Independent.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
+    >>> asked = queries(
+    ...     domain, [{"sex": "f", "rooms": 1}, {"sex": "m", "rooms": [1, 2]}]
+    ... )
+    >>> release = Independent.of(
+    ...     asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1
+    ... )(people)
     >>> report(release), report(release, people)
     (Report(independent, public), Report(independent, private))
     """
@@ -233,7 +237,11 @@ def baseline_answers(
     >>> from discreet.synthesis import Domain, queries
     >>> domain = Domain.of(sex=["f", "m"], rooms=[1, 2, 3, 4])
     >>> asked = queries(domain, [{"sex": "f", "rooms": 1}])
-    >>> baseline_answers(Baseline.INDEPENDENT, asked, [np.array([0.5, 0.5]), np.array([0.2, 0.4, 0.2, 0.2])]).tolist()
+    >>> baseline_answers(
+    ...     Baseline.INDEPENDENT,
+    ...     asked,
+    ...     [np.array([0.5, 0.5]), np.array([0.2, 0.4, 0.2, 0.2])],
+    ... ).tolist()
     [0.1]
     """
     if baseline is Baseline.ZERO:

@@ -72,12 +72,18 @@ def best_response(
 
     >>> from discreet.synthesis import Domain, Literals
     >>> domain = Domain.of(color=["red", "green", "blue"], shape=["round", "square"])
-    >>> accepts = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool)  # red; green or blue; square
+    >>> accepts = np.array(
+    ...     [[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool
+    ... )  # red; green or blue; square
     >>> literals = Literals(np.array([0, 0, 1], dtype=np.int32), accepts)
     >>> members = np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32)
     >>> no = np.zeros(3, dtype=bool)
-    >>> workload = Workload(domain, literals, members, no, no, "red squares, other squares, squares")
-    >>> best_response(workload, [0, 1, 2], [3, 1, -2]).record.tolist()  # 3 - 2 beats 1 - 2 and 0
+    >>> workload = Workload(
+    ...     domain, literals, members, no, no, "red squares, other squares, squares"
+    ... )
+    >>> best_response(
+    ...     workload, [0, 1, 2], [3, 1, -2]
+    ... ).record.tolist()  # 3 - 2 beats 1 - 2 and 0
     [0, 1]
     """
     drawn = Drawn.of(workload, queries, weights)
@@ -162,11 +168,15 @@ def exact_response(
 
     >>> from discreet.synthesis import Domain, Literals
     >>> domain = Domain.of(color=["red", "green", "blue"], shape=["round", "square"])
-    >>> accepts = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool)  # red; green or blue; square
+    >>> accepts = np.array(
+    ...     [[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool
+    ... )  # red; green or blue; square
     >>> literals = Literals(np.array([0, 0, 1], dtype=np.int32), accepts)
     >>> members = np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32)
     >>> no = np.zeros(3, dtype=bool)
-    >>> workload = Workload(domain, literals, members, no, no, "red squares, other squares, squares")
+    >>> workload = Workload(
+    ...     domain, literals, members, no, no, "red squares, other squares, squares"
+    ... )
     >>> best = exact_response(workload, [0, 1, 2], [3, 1, -2])
     >>> best.record.tolist(), best.value, best.proven
     ([0, 1], 1, True)

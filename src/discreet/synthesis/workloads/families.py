@@ -91,7 +91,9 @@ def parities(domain: Domain, *, ways: int, count: int | None = None, seed: int =
     attributes is asked about, which takes attributes of two values; with it, random sets, and for an attribute of more
     values a random one.
 
-    >>> domain = Domain.of(smokes=["no", "yes"], drinks=["no", "yes"], runs=["no", "yes"])
+    >>> domain = Domain.of(
+    ...     smokes=["no", "yes"], drinks=["no", "yes"], runs=["no", "yes"]
+    ... )
     >>> parities(domain, ways=2).text(0)
     "an odd number of: smokes = 'yes', drinks = 'yes'"
     """
@@ -215,7 +217,9 @@ def queries(domain: Domain, wanted: Iterable[Mapping[str, Any]], *, either: bool
 
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 6))
     >>> workload = queries(domain, [{"sex": "f", "rooms": [1, 2]}, {"rooms": 5}])
-    >>> workload.counts(domain.encode({"sex": ["f", "f", "m"], "rooms": [2, 5, 5]})).tolist()
+    >>> workload.counts(
+    ...     domain.encode({"sex": ["f", "f", "m"], "rooms": [2, 5, 5]})
+    ... ).tolist()
     [1, 2]
     """
     known: dict[tuple[int, tuple[int, ...]], int] = {}

@@ -35,7 +35,9 @@ class Marginals(Workload):
     >>> from discreet.synthesis import Domain
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 4))
     >>> table = marginals(domain, ways=2)
-    >>> counts = table.counts(domain.encode({"sex": ["f", "m", "m"], "rooms": [3, 1, 1]}))
+    >>> counts = table.counts(
+    ...     domain.encode({"sex": ["f", "m", "m"], "rooms": [3, 1, 1]})
+    ... )
     >>> table.table(0, counts).tolist(), table.text(2)
     ([[0, 0, 1], [2, 0, 0]], "sex = 'f' and rooms = 3")
     """
@@ -182,7 +184,10 @@ def marginals(
     """Return the cells of all `ways`-way marginals, of `count` random ones among them, or of those named.
 
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 4), tenure=["own", "rent"])
-    >>> len(marginals(domain, ways=2)), len(marginals(domain, attributes=[("sex",), ("rooms", "tenure")]))
+    >>> (
+    ...     len(marginals(domain, ways=2)),
+    ...     len(marginals(domain, attributes=[("sex",), ("rooms", "tenure")])),
+    ... )
     (16, 8)
     """
     if (ways is None) == (attributes is None) or (attributes is not None and count is not None):

@@ -41,7 +41,13 @@ class Drawing(Mechanism):
     Cost. One exponential a query, and two words a draw.
     Reference. Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014.
 
-    >>> drawing = Drawing(eta=1, turn=3, sums=[2, 0], draws=4, neighbors=Neighbors(Relation.CHANGE_ONE, people=100))
+    >>> drawing = Drawing(
+    ...     eta=1,
+    ...     turn=3,
+    ...     sums=[2, 0],
+    ...     draws=4,
+    ...     neighbors=Neighbors(Relation.CHANGE_ONE, people=100),
+    ... )
     >>> drawing.guarantee
     PureDP(epsilon=0.16, relation=Relation.CHANGE_ONE)
     >>> queries, signs = drawing(([50, 50], 100))

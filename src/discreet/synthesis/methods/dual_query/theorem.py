@@ -30,7 +30,8 @@ class TheoremError:
     ones, on average; `Responder.EXACT` has none. Printed, it says all this in words.
 
     >>> print(TheoremError(bound=1.25, confidence=0.95, equal=True, gap=0.0))
-    the theorem is vacuous here: it bounds the error of a share by 1.25, and no share can be off by more than 1
+    the theorem is vacuous here: it bounds the error of a frequency by 1.25, and
+        no frequency can be off by more than 1
     """
 
     bound: float
@@ -55,13 +56,13 @@ class TheoremError:
         digits = format_number(Fraction(self.bound), digits=3, rounding=Rounding.UP)
         if self.vacuous:
             return (
-                f"the theorem is vacuous here: it bounds the error of a share by {digits}, and no share can be off by "
-                "more than 1"
+                f"the theorem is vacuous here: it bounds the error of a frequency by {digits}, and no frequency can be "
+                "off by more than 1"
             )
         whose = "" if self.equal else " of the table with equal weights (for likely weights nothing is proven)"
         short = f"within {self.gap:g} of the best one on average" if self.gap else "the best one"
         return (
-            f"with {100 * self.confidence:g} % confidence no share{whose} is off by more than {digits}, where the "
+            f"with {100 * self.confidence:g} % confidence no frequency{whose} is off by more than {digits}, where the "
             f"record of a round is {short}"
         )
 
@@ -79,13 +80,13 @@ def dual_query_error(
     """Return alpha such that no answer of DualQuery is off by more than alpha, with the confidence asked for.
 
     `draws` are those of a round (or of each), `queries` the size of the workload without negations, `records` how many
-    different records there can be, `gap` the share of a round's draws by which its record falls short of the best one,
+    different records there can be, `gap` the part of a round's draws by which its record falls short of the best one,
     on average over the rounds.
 
     Accuracy. Let the table have the public number of records. With T rounds of s draws, k queries, |X| possible records
         and confidence 1 - beta, every answer is within alpha = ln(2k)/(eta T) + eta/2 + sqrt((ln|X| +
-        ln(2/beta)/T)/(2s)) + sqrt(ln(2/beta)/(2sT)) + gap of the table's share. Where s differs between rounds, 1/s is
-        replaced by its mean.
+        ln(2/beta)/T)/(2s)) + sqrt(ln(2/beta)/(2sT)) + gap of the table's frequency. Where s differs between rounds, 1/s
+        is replaced by its mean.
         Proof: let p(q) be the frequency of q, x_t the record of round t, and z = (q, +) or (q, -) with z(x) = q(x) or
         1 - q(x), z(D) = p(q) or 1 - p(q). Round t draws from P_t, proportional to exp(eta sum of m_i(z), i < t), with
         m_t(z) = z(D) - z(x_t) in [-1, 1]. (1) Regret: W_t = sum over z of exp(eta sum of m_i(z), i <= t) is multiplied
@@ -101,7 +102,12 @@ def dual_query_error(
     Reference. The algorithm and a theorem of this form: Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014; exponential
         weights: Freund, Schapire 1997. The constants are those of the proof above.
 
-    >>> round(dual_query_error(eta=0.02, rounds=20_000, draws=50_000, queries=100, records=2**10), 4)
+    >>> round(
+    ...     dual_query_error(
+    ...         eta=0.02, rounds=20_000, draws=50_000, queries=100, records=2**10
+    ...     ),
+    ...     4,
+    ... )
     0.0316
     """
     rate, count = positive_rational(eta, name="eta"), _at_least_one(rounds, name="rounds")
@@ -110,7 +116,7 @@ def dual_query_error(
     missed = 1 - exact_rational(probability(confidence, name="confidence"), name="confidence")
     short = exact_rational(gap, name="gap")
     if short < 0:
-        raise ParameterError("gap must be a share of the draws, at least 0", parameter="gap")
+        raise ParameterError("gap must be a part of the draws, at least 0", parameter="gap")
     if missed == 0:
         raise ParameterError("confidence must be less than 1", parameter="confidence")
 

@@ -41,7 +41,12 @@ class Forest:
 
     >>> domain = Domain.of(sky=["clear", "gray"], umbrella=["no", "yes"])
     >>> joint = np.array([[0.6, 0.1], [0.05, 0.25]])
-    >>> model = Forest.of(domain, [joint.sum(axis=1), joint.sum(axis=0)], edges=[(0, 1)], joints=[joint])
+    >>> model = Forest.of(
+    ...     domain,
+    ...     [joint.sum(axis=1), joint.sum(axis=0)],
+    ...     edges=[(0, 1)],
+    ...     joints=[joint],
+    ... )
     >>> model.marginal((1, 0)).round(9).tolist()
     [[0.6, 0.05], [0.1, 0.25]]
     """

@@ -121,10 +121,22 @@ class Independent(Synthesizer):
     >>> from discreet.synthesis import Domain, Literals, Workload
     >>> import numpy as np
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 6))
-    >>> literals = Literals(np.array([0, 1], dtype=np.int32), np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0]], dtype=bool))
+    >>> literals = Literals(
+    ...     np.array([0, 1], dtype=np.int32),
+    ...     np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0]], dtype=bool),
+    ... )
     >>> none = np.zeros(1, dtype=bool)
-    >>> workload = Workload(domain, literals, np.array([[0, 1]], dtype=np.int32), none, none, "women in small homes")
-    >>> Independent.of(workload, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1).plan["noise"].keys()
+    >>> workload = Workload(
+    ...     domain,
+    ...     literals,
+    ...     np.array([[0, 1]], dtype=np.int32),
+    ...     none,
+    ...     none,
+    ...     "women in small homes",
+    ... )
+    >>> Independent.of(workload, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1).plan[
+    ...     "noise"
+    ... ].keys()
     dict_keys(['sex', 'rooms'])
     """
 

@@ -70,8 +70,12 @@ class Tree(Synthesizer):
 
     >>> from discreet.privacy import Relation
     >>> from discreet.synthesis import Domain, marginals
-    >>> asked = marginals(Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"]), ways=2)
-    >>> plan = Tree.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1, delta=1e-6).plan
+    >>> asked = marginals(
+    ...     Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"]), ways=2
+    ... )
+    >>> plan = Tree.of(
+    ...     asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1, delta=1e-6
+    ... ).plan
     >>> plan["most_edges"], str(plan["one_ways"]), str(plan["pairs"])
     (2, '2/5', '27/50')
     """

@@ -59,7 +59,9 @@ def shrunk(found: Residuals, domain: Domain) -> tuple[Residuals, Forest]:
 def towards(values: Floats, aim: Floats, variance: float, dimension: int) -> Floats:
     """Return values moved towards an aim by the share of their distance that noise explains, by James and Stein.
 
-    >>> towards(np.array([3.0, 4.0]), np.zeros(2), variance=2.5, dimension=12).tolist()   # 25 from 0, and noise is 25
+    >>> towards(
+    ...     np.array([3.0, 4.0]), np.zeros(2), variance=2.5, dimension=12
+    ... ).tolist()  # 25 from 0, and noise is 25
     [0.0, 0.0]
     """
     gap = values - aim
@@ -159,7 +161,12 @@ def fitted(sizes: tuple[int, ...], wanted: Mapping[Attributes, Floats]) -> Float
     passed over. The number of passes depends on sizes only.
 
     >>> joint = np.multiply.outer([0.5, 0.5], [0.1, 0.2, 0.7])
-    >>> bool(np.allclose(fitted((2, 3), {(0,): joint.sum(axis=1), (1,): joint.sum(axis=0)}), joint))
+    >>> bool(
+    ...     np.allclose(
+    ...         fitted((2, 3), {(0,): joint.sum(axis=1), (1,): joint.sum(axis=0)}),
+    ...         joint,
+    ...     )
+    ... )
     True
     """
     cells = math.prod(sizes)

@@ -72,9 +72,13 @@ class Residual(Synthesizer):
 
     >>> from discreet import Relation
     >>> from discreet.synthesis import Domain, Neighbors, marginals
-    >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 5), tenure=["own", "rent", "free"])
+    >>> domain = Domain.of(
+    ...     sex=["f", "m"], rooms=range(1, 5), tenure=["own", "rent", "free"]
+    ... )
     >>> pairs = marginals(domain, ways=2)
-    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01)
+    >>> method = Residual.of(
+    ...     pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01
+    ... )
     >>> [round(one, 1) for one in method.deviations_of_counts]
     [10.2, 11.1, 9.0]
     """

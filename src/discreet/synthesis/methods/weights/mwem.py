@@ -41,7 +41,9 @@ class Mwem(Synthesizer):
     >>> domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"])
     >>> asked = queries(domain, [{"sex": "m", "smokes": "yes"}])
     >>> people = domain.encode({"sex": ["m"] * 1000, "smokes": ["yes"] * 1000})
-    >>> release = Mwem.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
+    >>> release = Mwem.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1)(
+    ...     people
+    ... )
     >>> bool(release.answers[0] > 0.9)
     True
     """
