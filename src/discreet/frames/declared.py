@@ -57,7 +57,7 @@ def _readable(column: FrameColumn) -> list[Any]:
     Arrow makes bytes of a list of texts with bytes in one place: under a declared type they are texts again.
     """
     cells = column.listed()
-    return [_decoded(cell) for cell in cells] if column.kind is ColumnKind.OTHER else cells
+    return [_decoded(cell) for cell in cells] if column.kind in (ColumnKind.BYTES, ColumnKind.OTHER) else cells
 
 
 def _decoded(cell: Any) -> str | None:

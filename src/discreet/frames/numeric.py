@@ -50,7 +50,7 @@ def numbers(column: object, *, odd_is_missing: bool = False) -> NDArray[Any]:
     read = FrameColumn.read(column, _WANTED)
     array = read.array
     if array is None:
-        if read.kind in (ColumnKind.TEXT, ColumnKind.OTHER) and not odd_is_missing:  # by its type, whatever it holds
+        if read.kind not in (ColumnKind.NUMERIC, ColumnKind.OBJECT) and not odd_is_missing:  # whatever it holds
             raise InputError(f"{_WANTED} must not be of a type of texts, bytes, spans, lists or records")
         return _of_objects(read.listed(), odd_is_missing=odd_is_missing)
     if array.dtype.kind not in "biuf":
