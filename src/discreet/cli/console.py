@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -244,6 +245,23 @@ def answering() -> Iterator[None]:
         name = type(error).__name__
         words = (
             f"something went wrong inside discreet ({name}); please report it. Asking again what was charged is free"
+        )
+        raise click.ClickException(words) from None
+
+
+@contextmanager
+def showing_what_is_paid(record: int) -> Iterator[None]:
+    """Say, where an answer cannot be shown, that its charge stands and how to get the answer again."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output may stop reading
+        raise
+    except OSError as error:
+        words = (
+            f"the output cannot be written: {error.strerror}. The charge stands as record {record}, and the answer is "
+            "in the ledger: ask the same question at the same price again, which is free"
         )
         raise click.ClickException(words) from None
 

@@ -12,7 +12,17 @@ from rich.console import Console
 
 from discreet.cli import options
 from discreet.cli.asking.options import check_target, finite, opened, prices, query_options, query_text
-from discreet.cli.console import Refusal, answering, readable_console, say, say_facts, say_table, say_written, spinner
+from discreet.cli.console import (
+    Refusal,
+    answering,
+    readable_console,
+    say,
+    say_facts,
+    say_table,
+    say_written,
+    showing_what_is_paid,
+    spinner,
+)
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
 from discreet.privacy.guarantees import in_words, plain
@@ -46,10 +56,11 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
         with opened(policy, analyst) as session, spinner(readable_console(stderr=True), "Asking"):
             answer = session.sql(text, **prices(asked), idempotency=retry)
         # the answer is paid for, so it is shown before anything else can go wrong
-        if as_json or as_csv:
-            click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
-        else:
-            show_answer(readable_console(), answer, confidence)
+        with showing_what_is_paid(answer.record.number):
+            if as_json or as_csv:
+                click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
+            else:
+                show_answer(readable_console(), answer, confidence)
         for path in files(answer, certificate, plot, confidence):
             say_written(readable_console(stderr=as_json or as_csv), path)
 
