@@ -65,7 +65,7 @@ def side_by_side() -> Iterator[Bar]:
     }  # fmt: skip
     for name, run in runs.items():
         found = run()
-        share, about = found.fraction or 0.0, f"{found.queries:,} queries"
+        share, about = found.recovered or 0.0, f"{found.queries:,} queries"
         if found.expected is None:
             bar, met = ">= .85", share >= 0.85
         else:
@@ -118,7 +118,7 @@ def tables() -> Iterator[Bar]:
         public = random.integers(0, 2, (people, attributes))
         ask = noisy_answers(secret, uniform_noise(error, seed=SEED)) if error else exact_answers(secret)
         found = from_marginals(ask, public, truth=secret)
-        share = found.fraction or 0.0
+        share = found.recovered or 0.0
         what = f"tables of {people:,} people, {attributes} attributes, {found.queries:,} counts, error {error:g}"
         measured = f"{share:.4f} in {found.seconds:.2f} s"
         yield Bar(what, measured) if least is None else Bar(what, measured, f">= {least}", share >= least)

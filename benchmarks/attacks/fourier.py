@@ -62,7 +62,7 @@ def recovered() -> Iterator[Bar]:
         error = level * 2**10
         ask = noisy_answers(secret, uniform_noise(error, seed=_SEED + 1))
         found = fourier(ask, MILLION, noise_variance=error**2 / 3, truth=secret)
-        share, expected = float(found.fraction or 0), float(found.expected or 0)
+        share, expected = float(found.recovered or 0), float(found.expected or 0)
         yield Bar(
             f"2^20 people, noise uniform within {level:g} sqrt n",
             f"{share:.5f}",
@@ -96,7 +96,7 @@ def robust() -> Iterator[Bar]:
         answers = noisy_answers(secret, noise)(Characters(people=people, relabelings=many, seed=_SEED))
         squares = fourier(lambda _, answers=answers: answers, people, relabelings=many, seed=_SEED, truth=secret)  # type: ignore[misc]
         found = robust_fourier(lambda _, answers=answers: answers, people, relabelings=many, seed=_SEED, truth=secret)  # type: ignore[misc]
-        absolute, least = float(found.fraction or 0), float(squares.fraction or 1)
+        absolute, least = float(found.recovered or 0), float(squares.recovered or 1)
         yield Bar(
             f"n = 65,536, {many}n queries, {share:.0%} garbage, c = {level:g}",
             f"{absolute:.5f} in {found.seconds:.1f} s, least squares {least:.3f}",
@@ -112,14 +112,14 @@ def relabeled() -> Iterator[Bar]:
     for many, bar in ((4, 0.81), (16, 0.96), (64, 0.9997)):
         ask = noisy_answers(secret, uniform_noise(error, seed=_SEED + 5))
         found = fourier(ask, people, relabelings=many, seed=_SEED, noise_variance=error**2 / 3, truth=secret)
-        share = float(found.fraction or 0)
+        share = float(found.recovered or 0)
         shown = f"{share:.4f} (theory {found.expected:.4f})"
         yield Bar(f"n = 65,536, c = 1, {many} relabelings", shown, f"{bar:g} +- .01", abs(share - bar) <= 0.01)
 
 
 def sessions(people: int = 1023, repeats: int = 2) -> Iterator[Bar]:
     """Ask a session in SQL under a budget of zCDP, the same budget for other people a few times over."""
-    queries = Characters(people=people).size
+    queries = Characters(people=people).length
     for rho in RHOS:
         right, seconds = 0, 0.0
         for repeat in range(repeats):
@@ -143,7 +143,7 @@ def sessions(people: int = 1023, repeats: int = 2) -> Iterator[Bar]:
 
 def _asked(secret: NDArray[np.int64], rho: float) -> tuple[Reconstruction, Fraction]:
     """Attack one session that may spend rho in all."""
-    queries = Characters(people=len(secret)).size
+    queries = Characters(people=len(secret)).length
     with secret_session(secret, rho=rho, purpose="benchmarks") as session:
         each = split(session, queries=queries)
         ask = session_answers(session, rho=each, table=TABLE, secret=SECRET, person=PERSON)

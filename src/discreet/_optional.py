@@ -45,7 +45,9 @@ def unusable(package: str, error: Exception, *, extra: str, purpose: str) -> Mis
 def loader(package: str, *, rooms: Sequence[str] = (), names: Sequence[str], of: Sequence[str]) -> Callable[[str], Any]:
     """Return the `__getattr__` of a package: a room is imported, a name is taken from the first of `of` that has it.
 
-    >>> loader("discreet", names=["Laplace"], of=["privacy", "mechanisms"])("Laplace").__name__
+    >>> loader("discreet", names=["Laplace"], of=["privacy", "mechanisms"])(
+    ...     "Laplace"
+    ... ).__name__
     'Laplace'
     """
 

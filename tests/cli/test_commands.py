@@ -66,14 +66,49 @@ def test_output_that_cannot_be_written_is_one_line_and_status_1(words: str) -> N
     assert done.stderr == "discreet: the output cannot be written: No space left on device\n"
 
 
-def test_an_answer_that_cannot_be_written_is_one_line(tmp_path: Path) -> None:
-    count = ["ask", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "1", "--json", "--policy", str(clinic(tmp_path))]
+@pytest.mark.parametrize("form", [[], ["--json"], ["--csv"]])
+def test_an_answer_that_cannot_be_written_stays_charged_and_is_free_again(form: list[str], tmp_path: Path) -> None:
+    policy = clinic(tmp_path)
+    count = ["ask", "SELECT COUNT(*) AS n FROM visits", "--epsilon", "1", "--policy", str(policy)]
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(  # noqa: S603 (our own program)
-            [sys.executable, "-m", "discreet", *count], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [sys.executable, "-m", "discreet", *count, *form],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
         )
     assert done.returncode == 1
-    assert done.stderr == "Error: the output cannot be written: No space left on device\n"
+    again = json.loads(run(*count, "--json").stdout)
+    assert again["replayed"]
+    assert done.stderr == (
+        "Error: the output cannot be written: No space left on device. The charge stands as record "
+        f"{again['record']}, and the answer is in the ledger: ask the same question at the same price again, which is "
+        "free\n"
+    )
+    assert json.loads(run("budget", "--policy", policy, "--json").stdout)["spent"]["epsilon"] == 1
+
+
+@pytest.mark.parametrize("package", ["numpy", "cryptography", "flint"])
+@pytest.mark.parametrize("fault", ["raise AttributeError('half an upgrade')", "import no_such_module_at_all"])
+def test_a_core_package_that_is_broken_is_named_in_one_line(package: str, fault: str, tmp_path: Path) -> None:
+    place = tmp_path / package
+    place.mkdir()
+    (place / "__init__.py").write_text(fault + "\n", encoding="utf-8")
+    script = f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import discreet.cli; discreet.cli.main()"
+    asked = ["account", "laplace", "--scale", "2", "--delta", "0"]
+    done = subprocess.run(  # noqa: S603 (our own program)
+        [sys.executable, "-c", script, *asked], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"discreet: the package {package!r} cannot be imported")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_fault_of_discreet_itself_keeps_its_traceback(tmp_path: Path) -> None:
+    script = "import discreet.cli, discreet.cli.program as p; p.program = lambda **_: 1 / 0; discreet.cli.main()"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=tmp_path)  # noqa: S603 (our own program)
+    assert "ZeroDivisionError" in done.stderr
 
 
 def test_the_package_is_run_as_the_program() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from doctest import DocTestParser
 from pathlib import Path
 
 import pytest
@@ -62,3 +63,22 @@ def test_a_wide_line_is_found_in_a_note_and_in_a_file():
     note = f"````{{note}}\n```python\n{line}\n```\n````\n"
     file = f"```{{code-block}} toml\n:caption: a.toml\n\n{line}\n```\n"
     assert [chunk.text for chunk in shown(note + file)] == [line, line]
+
+
+def wide_examples(text: str) -> list[str]:
+    """Return the lines of examples in a text that are wider than a page, prompts counted."""
+    examples = DocTestParser().get_examples(text.replace('"""', "\n\n")) if ">>>" in text else []
+    prompted = [f">>> {line}" for example in examples for line in example.source.splitlines()]
+    printed = [line for example in examples for line in example.want.splitlines()]
+    return [line for line in (*prompted, *printed) if len(line) > WIDTH]
+
+
+def test_examples_of_docstrings_are_no_wider_than_those_of_pages():
+    files = sorted((ROOT / "src" / "discreet").rglob("*.py"))
+    wide = [f"{place(file)}: {line}" for file in files for line in wide_examples(file.read_text(encoding="utf-8"))]
+    assert not wide, f"more than {WIDTH} columns:\n" + "\n".join(wide)
+
+
+def test_a_wide_line_is_found_in_the_source_and_in_the_output_of_an_example():
+    long, fitting = "a" * (WIDTH - 3), "a" * (WIDTH - 4)
+    assert wide_examples(f'"""Text.\n\n>>> {long}\n{long}bcde\n>>> {fitting}\n"""\n') == [f">>> {long}", f"{long}bcde"]

@@ -35,7 +35,7 @@ COLUMNS: dict[str, tuple[list[Any], ColumnKind, str | None]] = {
     "spans": ([dt.timedelta(1), None, dt.timedelta(seconds=-1)], ColumnKind.OTHER, "m"),
     "texts": (["a", None, ""], ColumnKind.TEXT, None),
     "decimals": ([Decimal("1.5"), None, Decimal("0.5")], ColumnKind.NUMERIC, None),
-    "bytes": ([b"a", None, b"\xff"], ColumnKind.OTHER, None),
+    "bytes": ([b"a", None, b"\xff"], ColumnKind.BYTES, None),
 }
 
 

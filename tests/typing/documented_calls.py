@@ -114,7 +114,7 @@ def private_sql() -> None:
         assert len(answer["n"]) == len(answer["sex"])
         assert len(session.top("SELECT education, COUNT(*) FROM people GROUP BY education", k=2, rho=0.01)) == 2
         session.watch(1000, epsilon=0.2)
-        assert isinstance(session.budget.remaining, privacy.ZCDP)
+        assert isinstance(session.balance.remaining, privacy.ZCDP)
         assert isinstance(session, query.Session)
         domain = synthesis.domain_of(session, "people", ["sex", "education"])
         workload = synthesis.marginals(domain, ways=2)
@@ -127,7 +127,7 @@ def private_sql() -> None:
 def attackers() -> None:
     secret = np.resize([1, 0, 0, 1, 1], 63)
     found = attacks.fourier(attacks.exact_answers(secret), 63, truth=secret)
-    assert found.fraction == 1
+    assert found.recovered == 1
     ask = attacks.noisy_answers(secret, attacks.uniform_noise(1.5, seed=1))
     attacks.fourier(ask, 63, truth=secret, error=2)
     attacks.uniques(data.survey(500, seed=1), ["age", "town"])

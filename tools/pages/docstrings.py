@@ -55,7 +55,9 @@ class Subject:
 def claims(docstring: str) -> list[Claim]:
     r"""Return the claims in the order in which they are made.
 
-    >>> claims("Add noise.\n\nPrivacy. It is 1-DP.\n    Proof: by inspection.\nCost. Nothing.")[0]
+    >>> claims(
+    ...     "Add noise.\n\nPrivacy. It is 1-DP.\n    Proof: by inspection.\nCost. Nothing."
+    ... )[0]
     Claim(head='Privacy', statement='It is 1-DP.', proof='by inspection.')
     """
     found: list[Claim] = []

@@ -11,13 +11,13 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tools.pages.signatures import Callee, parameters, properties
+from tools.pages.signatures import Callee, attributes, parameters
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PAGE = Path("docs/glossary.md")
 TERMS = Path("tools/pages/glossary.toml")
 OFTEN = 5
-"""A word that so many signatures share needs an entry."""
+"""A word that this number of signatures and attributes share needs an entry."""
 
 _SHOWN = 5
 
@@ -25,14 +25,14 @@ _OPENING = """\
 # Glossary
 
 One word has one meaning in all signatures, messages and pages. The third column links to the class that a word belongs
-to, and to what takes it as a parameter or has it as a field. `make glossary` writes this page from the signatures and a
-table of terms; do not edit it.
+to, and to what takes it as a parameter or has it as an attribute. `make glossary` writes this page from the signatures
+and a table of terms; do not edit it.
 """
 
 _NOT = """
 ## Words that are not used
 
-They name no parameter and no field, except where the third column says so.
+They name no parameter and no attribute, except where the third column says so.
 
 | not | write | except |
 |---|---|---|
@@ -52,7 +52,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Avoided:
-    """A word that must not name a parameter, what to write instead, and where it may stand all the same."""
+    """A word that must not name a parameter or an attribute, what to write instead, and the exceptions."""
 
     word: str
     instead: str
@@ -70,57 +70,65 @@ def terms(root: Path = ROOT) -> list[Term]:
 
 
 def avoided(root: Path = ROOT) -> list[Avoided]:
-    """Return the words that must not name a parameter."""
+    """Return the words that must not name a parameter or an attribute."""
     stated = _stated(root)["not"]
     return [Avoided(word, entry["instead"], entry.get("except", {})) for word, entry in stated.items()]
 
 
 def missing(root: Path = ROOT) -> list[str]:
-    """Return the words that many signatures share and the table does not explain."""
+    """Return the words that many signatures and attributes share and the table does not explain."""
     explained = {term.word for term in terms(root)}
     refused = {word.word for word in avoided(root)}
-    return [word for word, takers in parameters().items() if len(takers) >= OFTEN and word not in explained | refused]
+    return [word for word, users in _users().items() if len(users) >= OFTEN and word not in explained | refused]
 
 
 def misused(root: Path = ROOT) -> list[str]:
-    """Say which callables take a word that must not be used."""
-    taken = parameters()
+    """Say which callables take, and which classes have, a word that must not be used."""
+    taken, held = parameters(), attributes()
     return [
-        f"{callee.target}: {callee.name} takes {word.word}=, write {word.instead}="
+        f"{callee.target}: {sentence}, write {word.instead}"
         for word in avoided(root)
-        for callee in taken.get(word.word, [])
+        for callee, sentence in (
+            *((one, f"{one.name} takes {word.word}=") for one in taken.get(word.word, [])),
+            *((one, f"{one.name} has .{word.word}") for one in held.get(word.word, [])),
+        )
         if not word.allows(callee)
     ]
 
 
 def idle(root: Path = ROOT) -> list[str]:
-    """Say which exceptions no callable needs any more."""
-    taken = parameters()
+    """Say which exceptions no callable and no class needs any more."""
+    users = _users()
     return [
-        f"not.{word.word}: nothing named {pattern} takes it"
+        f"not.{word.word}: nothing named {pattern} takes or has it"
         for word in avoided(root)
         for pattern in word.allowed
-        if not any(fnmatchcase(callee.name, pattern) for callee in taken.get(word.word, []))
+        if not any(fnmatchcase(callee.name, pattern) for callee in users.get(word.word, []))
     ]
 
 
 def unused(root: Path = ROOT) -> list[str]:
-    """Return the words of the table that no signature has."""
-    taken = {*parameters(), *properties()}
-    return [term.word for term in terms(root) if term.word not in taken]
+    """Return the words of the table that no signature and no attribute has."""
+    users = _users()
+    return [term.word for term in terms(root) if term.word not in users]
+
+
+def _users() -> dict[str, list[Callee]]:
+    """Return, for each word, the callables that take it and the classes that have it, each once."""
+    taken, held = parameters(), attributes()
+    return {word: sorted({*taken.get(word, []), *held.get(word, [])}) for word in sorted({*taken, *held})}
 
 
 def page(root: Path = ROOT) -> str:
     """Return the whole page."""
-    taken, held = parameters(), properties()
+    users = _users()
     written = [_OPENING]
     section = ""
     for term in terms(root):
         if term.section != section:
             section = term.section
             written.append(f"\n## {section}\n\n| word | meaning | where |\n|---|---|---|\n")
-        uses = [*taken.get(term.word, []), *held.get(term.word, [])]
-        written.append(f"| `{term.word}` | {_meaning(term)} | {_where(term, uses)} |\n")
+        written.append(f"| `{term.word}` | {_meaning(term)} | {_where(term, users.get(term.word, []))} |\n")
     written.append(_NOT)
     written.extend(f"| `{word.word}` | {_code(word.instead)} | {_exceptions(word)} |\n" for word in avoided(root))
     return "".join(written)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
+import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import Enum
-from functools import cached_property
+from functools import cache, cached_property
 from types import FunctionType
 from typing import Any
 
@@ -44,6 +46,7 @@ class Callee:
     target: str
 
 
+@cache
 def parameters() -> dict[str, list[Callee]]:
     """Return, for each parameter name of the public interface, the callables that take it.
 
@@ -57,15 +60,48 @@ def parameters() -> dict[str, list[Callee]]:
     return {name: sorted(found[name]) for name in sorted(found)}
 
 
-def properties() -> dict[str, list[Callee]]:
-    """Return, for each property of a public class, the classes that define it."""
+@cache
+def attributes() -> dict[str, list[Callee]]:
+    """Return, for each public attribute, the classes that define it.
+
+    These are properties, annotated names of a class, its slots, and what its methods assign to `self`. A class also has
+    those of its bases that are not public themselves.
+    """
+    classes = [(callee, kind) for callee, kind in callables() if isinstance(kind, type)]
+    public = {kind for _, kind in classes}
     found: dict[str, set[Callee]] = {}
-    for callee, kind in callables():
-        if isinstance(kind, type):
-            for name, member in vars(kind).items():
-                if isinstance(member, property | cached_property) and not name.startswith("_"):
-                    found.setdefault(name, set()).add(callee)
+    for callee, kind in classes:
+        hidden = (base for base in kind.__mro__[1:] if base.__module__.startswith("discreet.") and base not in public)
+        for name in {name for one in (kind, *hidden) for name in _own_attributes(one) if not name.startswith("_")}:
+            found.setdefault(name, set()).add(callee)
     return {name: sorted(found[name]) for name in sorted(found)}
+
+
+def _own_attributes(kind: type) -> set[str]:
+    return {*_properties(kind), *inspect.get_annotations(kind), *_slots(kind), *_assigned(kind)}
+
+
+def _properties(kind: type) -> list[str]:
+    return [name for name, member in vars(kind).items() if isinstance(member, property | cached_property)]
+
+
+def _slots(kind: type) -> list[str]:
+    slots = kind.__dict__.get("__slots__", ())
+    return [slots] if isinstance(slots, str) else list(slots)
+
+
+def _assigned(kind: type) -> list[str]:
+    """Return the names that the methods of a class assign to `self`, read from its source."""
+    try:
+        source = textwrap.dedent(inspect.getsource(kind))
+    except (OSError, TypeError):
+        return []
+    stored = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Attribute))
+    return [
+        node.attr
+        for node in stored
+        if isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name) and node.value.id == "self"
+    ]
 
 
 def callables() -> Iterator[tuple[Callee, Callable[..., Any]]]:

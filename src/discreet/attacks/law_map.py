@@ -52,8 +52,8 @@ class LawRegion(Enum):
 class LawMap:
     """The outcome of both attacks for every number of queries (rows) and every error (columns).
 
-    `errors` are standard deviations of the Gaussian noise of an answer, in people. `recovered` is the share of secret
-    bits that the Fourier attack got right, `traced` the share of members that the membership test recognized with one
+    `errors` are standard deviations of the Gaussian noise of an answer, in people. `recovered` is the frequency of
+    secret bits that the Fourier attack got right, `traced` that of members whom the membership test recognized with one
     false alarm in a hundred outsiders, `safe` the noise from which on that many counts together keep (epsilon, delta).
     """
 
@@ -165,7 +165,14 @@ def fundamental_law(
     Figure. fundamental-law-map.svg
     Reference. Dinur, Nissim 2003; Dwork, Yekhanin 2008; Dwork, Smith, Steinke, Ullman, Vadhan 2015.
 
-    >>> found = fundamental_law(255, queries=[64, 1024], errors=[0.5, 4, 1000], epsilon=1, delta=1e-6, seed=1)
+    >>> found = fundamental_law(
+    ...     255,
+    ...     queries=[64, 1024],
+    ...     errors=[0.5, 4, 1000],
+    ...     epsilon=1,
+    ...     delta=1e-6,
+    ...     seed=1,
+    ... )
     >>> found.regions[0].tolist()
     [LawRegion.RECONSTRUCTED, LawRegion.BETWEEN, LawRegion.SAFE]
     """
@@ -175,7 +182,7 @@ def fundamental_law(
         raise ParameterError(f"the map is drawn for {_FEWEST} to {_MOST_PEOPLE:,} people", parameter="people")
     counts = np.array(sorted({whole(k, name="queries") for k in queries}), dtype=np.int64)
     if not len(counts) or counts[0] < _FEWEST or counts[-1] > _MOST_QUERIES or np.any(counts & (counts - 1)):
-        raise ParameterError(f"queries are powers of two from {_FEWEST} to {_MOST_QUERIES:,}", parameter="queries")
+        raise ParameterError(f"queries must be powers of two from {_FEWEST} to {_MOST_QUERIES:,}", parameter="queries")
     levels = np.array(sorted({float(positive(error, name="errors")) for error in errors}))
     if not len(levels):
         raise ParameterError("errors must name at least one standard deviation", parameter="errors")
@@ -248,7 +255,7 @@ def _recovered(people: int, queries: int, error: float, seed: int) -> float:
 
 
 def _traced(people: int, queries: int, errors: Floats, seed: int) -> Floats:
-    """Run the membership test on published counts with noise of every size; return the shares of members recognized.
+    """Run the membership test on published counts with noise of every size; return how frequently members are found.
 
     Of a group only those who are looked at need rows: the others' part of a count is binomial.
     """

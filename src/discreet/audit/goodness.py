@@ -44,9 +44,13 @@ def goodness_of_fit(law: Law[Any], draws: Any) -> Goodness:
     anything are refused.
 
     >>> from discreet.laws import DiscreteLaplace
-    >>> goodness_of_fit(DiscreteLaplace(3), DiscreteLaplace(3).sample(20000)).alarm(1e-9)
+    >>> goodness_of_fit(DiscreteLaplace(3), DiscreteLaplace(3).sample(20000)).alarm(
+    ...     1e-9
+    ... )
     False
-    >>> goodness_of_fit(DiscreteLaplace(3), DiscreteLaplace(4).sample(20000)).alarm(1e-9)
+    >>> goodness_of_fit(DiscreteLaplace(3), DiscreteLaplace(4).sample(20000)).alarm(
+    ...     1e-9
+    ... )
     True
     """
     cells, probabilities = cells_of(law, draws)

@@ -102,7 +102,11 @@ def checked_pairs(neighbors: object) -> Pairs:
 def is_same(first: Any, second: Any) -> bool:  # noqa: PLR0911  one a kind
     """Say whether two inputs are the same in type and content; objects of unknown kinds only if they are one.
 
-    >>> is_same([1, 2.0], [1, 2.0]), is_same(0, 0.0), is_same({"a": 1, "b": 2}, {"b": 2, "a": 1})
+    >>> (
+    ...     is_same([1, 2.0], [1, 2.0]),
+    ...     is_same(0, 0.0),
+    ...     is_same({"a": 1, "b": 2}, {"b": 2, "a": 1}),
+    ... )
     (True, False, False)
     """
     if first is second:
@@ -136,7 +140,7 @@ def checked_draws(draws: object, default: int) -> int:
 def check_until(until: object) -> None:
     """Raise unless this is a member of Until."""
     if not isinstance(until, Until):
-        raise ParameterError("until= is Until.SPENT or Until.DECIDED", parameter="until")
+        raise ParameterError("until= must be Until.SPENT or Until.DECIDED", parameter="until")
 
 
 _NEARLY = 0.9

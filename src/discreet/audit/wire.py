@@ -116,7 +116,7 @@ def _runs(mechanism: Callable[[Any], Any], value: Any, draws: int) -> WireRuns:
         return _listed([(_error(error), None)] * draws)
     single = isinstance(outputs, np.ndarray) and outputs.ndim == 0
     if single or not isinstance(outputs, np.ndarray | list | tuple) or len(outputs) != draws:
-        raise ParameterError("runs(value, draws) returns as many outputs as it is asked for", parameter="mechanism")
+        raise ParameterError("runs(value, draws) must return `draws` outputs", parameter="mechanism")
     if isinstance(outputs, np.ndarray) and outputs.dtype.kind in "biuf":
         floats = outputs.reshape(draws, -1).astype(np.float64) if outputs.dtype.kind == "f" else np.empty((draws, 0))
         places = np.repeat(np.arange(draws), floats.shape[1])

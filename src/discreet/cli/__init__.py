@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 
 from discreet._optional import listing, optional, present
 from discreet.errors import MissingExtra
@@ -11,6 +12,8 @@ from discreet.errors import MissingExtra
 __all__ = ["main"]
 
 __dir__ = listing("discreet.cli")
+
+_CORE = ("numpy", "cryptography", "flint", "scipy")
 
 
 def main() -> None:
@@ -37,10 +40,27 @@ def main() -> None:
         if not said and not isinstance(error, BrokenPipeError):  # whoever read the output may stop reading
             print(f"discreet: the output cannot be written: {error.strerror}", file=sys.stderr)
         raise SystemExit(1) from None
+    except Exception:
+        broken = _broken_package()
+        if broken is None:
+            raise
+        print(f"discreet: {broken}", file=sys.stderr)
+        raise SystemExit(1) from None
+
+
+def _broken_package() -> str | None:
+    """Say which package of the core cannot be imported; None if all can, and the fault is elsewhere."""
+    for package in _CORE:
+        try:
+            import_module(package)
+        except Exception as error:  # a package that is broken raises anything
+            kind = type(error).__name__
+            return f"the package {package!r} cannot be imported ({kind}): install discreet and what it needs again"
+    return None
 
 
 def _discard_output() -> None:
-    """Send what is left in the buffer nowhere, so that the end of the program does not fail to write it once more."""
+    """Discard what is left in the buffer, so that the program does not fail to write it once more when it ends."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import sys
 import textwrap
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -58,7 +59,7 @@ class Tampered(click.ClickException):
 
 
 class Spent(click.ClickException):
-    """It failed after the charge; the price is spent."""
+    """The command failed after the charge; the price stays spent."""
 
     exit_code = 5
 
@@ -242,12 +243,31 @@ def answering() -> Iterator[None]:
         raise click.ClickException(words) from None
 
 
+@contextmanager
+def showing_what_is_paid(record: int) -> Iterator[None]:
+    """Say, where an answer cannot be shown, that its charge stands and how to get the answer again."""
+    try:
+        yield
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output may stop reading
+        raise
+    except OSError as error:
+        words = (
+            f"the output cannot be written: {error.strerror}. The charge stands as record {record}, and the answer is "
+            "in the ledger: ask the same question at the same price again, which is free"
+        )
+        raise click.ClickException(words) from None
+
+
 def as_options(words: str, options: Collection[str] | None = None) -> str:
     """Return what the library says about its parameters as it is written on the command line.
 
     Only options that the running command has are named; what it cannot be told stays as Python writes it.
 
-    >>> as_options("say epsilon= with delta=, bits=1, or keys=", ("epsilon", "delta", "bits"))
+    >>> as_options(
+    ...     "say epsilon= with delta=, bits=1, or keys=", ("epsilon", "delta", "bits")
+    ... )
     'say --epsilon with --delta, --bits 1, or keys='
     """
     known = _own_options() if options is None else options

@@ -138,8 +138,8 @@ class City:
 def register(*, people: int = 200_000, seed: int) -> City:
     """Return an invented city of `people` adults: half are registered, a fifth are patients, a tenth are both.
 
-    Who is registered and who is a patient is drawn independently of everything else, with exactly these shares. Zip
-    codes: 20, the r-th with weight 1 / (r + 4). Birth dates: any day from 1930 to 2007, younger years more likely.
+    Who is registered and who is a patient is drawn independently of everything else, with exactly these frequencies.
+    Zip codes: 20, the r-th with weight 1 / (r + 4). Birth dates: any day from 1930 to 2007, younger years more likely.
     Sex: 50 to 58 % female, rising with age. The others depend on one another: marital status, children, education
     and housing on age, occupation on education and age, language on birthplace, vehicle on housing, height on sex and
     age. The diagnosis depends on age and sex, and is in the hospital's table only; each has 40 codes, the r-th with

@@ -91,7 +91,8 @@ def hospital_database(*, people: int, seed: int, most: int = 12) -> HospitalData
 
     >>> base = hospital_database(people=2000, seed=7)
     >>> base.patients
-    Patients(2,000 rows, synthetic; columns patient_id, practice, card, age, sex, region, marker)
+    Patients(2,000 rows, synthetic; columns patient_id, practice, card, age, sex,
+        region, marker)
     >>> len(base.visits) > 2000, len(base.regions)
     (True, 8)
     """

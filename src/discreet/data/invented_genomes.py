@@ -76,7 +76,7 @@ class Panel:
 
     @property
     def frequencies(self) -> npt.NDArray[np.float64]:
-        """The share of these people that carry the variant, position by position."""
+        """The frequency of people, among these, who carry the variant, position by position."""
         if len(self) == 0:
             raise InputError("nobody is in this panel: there are no frequencies")
         return self.counts / len(self)

@@ -102,7 +102,8 @@ def hospital(*, people: int, seed: int) -> HospitalTable:
     Cost. About a second for a million people.
 
     >>> hospital(people=2000, seed=7)
-    HospitalTable(2,000 rows, synthetic; columns person, age, sex, zip_code, ward, diagnosis, cost, nights, day)
+    HospitalTable(2,000 rows, synthetic; columns person, age, sex, zip_code, ward,
+        diagnosis, cost, nights, day)
     """
     random = generator(people, seed)
     return _stays(random, _population(random, people))

@@ -175,7 +175,8 @@ def population(people: int, *, seed: int) -> Population:
     Cost. About a fifth of a second for 100 000 people.
 
     >>> population(2000, seed=7)
-    Population(2,000 rows, synthetic; columns age, workclass, weight, education, education_years, ...)
+    Population(2,000 rows, synthetic; columns age, workclass, weight, education,
+        education_years, ...)
     """
     random = generator(people, seed)
     nobody = np.zeros(people, dtype=np.int64)

@@ -123,7 +123,8 @@ def survey(people: int, *, seed: int) -> Survey:
     Cost. About a seventh of a second for 100 000 people and the half a million rows of their diary.
 
     >>> survey(2000, seed=7)
-    Survey(2,000 rows, synthetic; columns person, age, income, sleep, online, satisfaction, region, town, ...)
+    Survey(2,000 rows, synthetic; columns person, age, income, sleep, online,
+        satisfaction, region, town, ...)
     """
     random = generator(people, seed)
     person = np.arange(1, people + 1)

@@ -30,7 +30,10 @@ def format_number(value: object, *, digits: int = 4, rounding: Rounding = Roundi
 
     >>> format_number(1234567), format_number(0.123456), format_number(3.2e-9)
     ('1,234,567', '0.1235', '3.2e-09')
-    >>> format_number(2 / 3, digits=2, rounding=Rounding.UP), format_number(2 / 3, digits=2, rounding=Rounding.DOWN)
+    >>> (
+    ...     format_number(2 / 3, digits=2, rounding=Rounding.UP),
+    ...     format_number(2 / 3, digits=2, rounding=Rounding.DOWN),
+    ... )
     ('0.67', '0.66')
     """
     if digits < 1:

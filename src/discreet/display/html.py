@@ -85,7 +85,8 @@ def figure(svg: str, *, description: str) -> str:
     """Return an inline drawing with a caption that also names it for a screen reader.
 
     >>> figure("<svg></svg>", description="Counts per ward")
-    '<figure><svg role="img" aria-label="Counts per ward"></svg><figcaption>Counts per ward</figcaption></figure>'
+    '<figure><svg role="img" aria-label="Counts per ward"></svg><figcaption>Counts per
+        ward</figcaption></figure>'
     """
     start = svg.find("<svg")
     if start < 0:

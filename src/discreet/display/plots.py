@@ -120,7 +120,9 @@ def plot_interval(
 ) -> Plot:
     """Draw one dot with its interval a label, the first on top, and the true values if they may be shown.
 
-    >>> plot_interval(["surgery", "maternity"], [120, 85], [113, 78], [127, 92], x_label="people").svg()[:5]
+    >>> plot_interval(
+    ...     ["surgery", "maternity"], [120, 85], [113, 78], [127, 92], x_label="people"
+    ... ).svg()[:5]
     '<?xml'
     """
     middle, low, high = _columns(len(labels), values=values, lows=lows, highs=highs)
@@ -153,7 +155,9 @@ def plot_law(
 ) -> Plot:
     """Draw a discrete law as stems (few outputs) or steps (many), with the law on a neighboring table over it.
 
-    >>> plot_law([0, 1], [0.75, 0.25], other=[0.25, 0.75], title="Randomized response").svg()[:5]
+    >>> plot_law(
+    ...     [0, 1], [0.75, 0.25], other=[0.25, 0.75], title="Randomized response"
+    ... ).svg()[:5]
     '<?xml'
     """
     place, mass = _columns(np.size(x), x=x, pmf=pmf)
@@ -191,7 +195,13 @@ def plot_curve(
 ) -> Plot:
     """Draw the band between two bounds of a curve, and the estimate inside it; on a logarithmic axis if asked.
 
-    >>> plot_curve([0, 1, 2], [1.0, 0.3, 0.1], [1.0, 0.4, 0.2], x_label="epsilon", y_label="delta").svg()[:5]
+    >>> plot_curve(
+    ...     [0, 1, 2],
+    ...     [1.0, 0.3, 0.1],
+    ...     [1.0, 0.4, 0.2],
+    ...     x_label="epsilon",
+    ...     y_label="delta",
+    ... ).svg()[:5]
     '<?xml'
     """
     place, low, high = _columns(np.size(x), x=x, lower=lower, upper=upper)

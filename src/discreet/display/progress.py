@@ -16,7 +16,8 @@ def listener(progress: Progress | None) -> Progress:
     >>> listener(5)
     Traceback (most recent call last):
     ...
-    discreet.errors.ParameterError: progress must be a function of (done, total); got int, write for example ...
+    discreet.errors.ParameterError: progress must be a function of (done, total); got
+        int, write for example ...
     """
     if progress is None:
         return silent

@@ -25,7 +25,7 @@ def in_lines(rows: Sequence[tuple[str, str]]) -> str:
 
 
 def percent(share: float | None) -> str | None:
-    """Write a share in percent, to a tenth, or nothing.
+    """Write a frequency in percent, to a tenth, or nothing.
 
     >>> percent(0.1234)
     '12.3 %'

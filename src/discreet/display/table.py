@@ -25,7 +25,13 @@ class Table:
     Numbers are written with `digits` significant digits and line up at the decimal point; yes/no stands for a Boolean,
     an empty cell for None. Characters that could move a cursor or end a line are shown as escapes.
 
-    >>> print(Table(["ward", "answer", "error"], [["surgery", 1204, 9.5], ["maternity", 87, 12.25]], "People per ward"))
+    >>> print(
+    ...     Table(
+    ...         ["ward", "answer", "error"],
+    ...         [["surgery", 1204, 9.5], ["maternity", 87, 12.25]],
+    ...         "People per ward",
+    ...     )
+    ... )
     People per ward
     ward       answer  error
     ------------------------

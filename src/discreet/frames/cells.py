@@ -163,7 +163,13 @@ _FITS: Mapping[Type, Callable[[Any], Any]] = {
 def number(text: str) -> int | float | bool | None:
     """Return the number or the truth value that a text spells, None where it spells none.
 
-    >>> number(" 007 "), number("1e3"), number("True"), number("1_000"), number("9" * 401)
+    >>> (
+    ...     number(" 007 "),
+    ...     number("1e3"),
+    ...     number("True"),
+    ...     number("1_000"),
+    ...     number("9" * 401),
+    ... )
     (7, 1000.0, True, None, None)
     """
     plain = stripped(text)

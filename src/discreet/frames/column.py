@@ -40,11 +40,14 @@ class ColumnKind(Enum):
     TIME = "time"
     BOOLEAN = "boolean"
     OBJECT = "object"
-    OTHER = "other"  # spans, bytes, lists, records
+    BYTES = "bytes"
+    UUID = "uuid"  # a type of Arrow
+    OTHER = "other"  # spans, times of day, periods, lists, records: in a list they can be neither keys nor ids
 
 
 _KINDS = {
     "b": ColumnKind.BOOLEAN, "M": ColumnKind.TIME, "U": ColumnKind.TEXT, "T": ColumnKind.TEXT, "O": ColumnKind.OBJECT,
+    "S": ColumnKind.BYTES,
     "i": ColumnKind.NUMERIC, "u": ColumnKind.NUMERIC, "f": ColumnKind.NUMERIC, "c": ColumnKind.NUMERIC,
 }  # fmt: skip
 
@@ -177,8 +180,11 @@ def _taken(values: FrameColumn, codes: NDArray[Any]) -> FrameColumn:
         return values, codes.astype(np.int64)
 
     if values.array is None:
-        listed = np.fromiter([*values.listed(), None], dtype=object)
-        return FrameColumn(values.kind, objects=lambda: list(listed[codes]), coded=coded)
+        return FrameColumn(
+            values.kind,
+            objects=lambda: list(np.fromiter([*values.listed(), None], dtype=object)[codes]),
+            coded=coded,
+        )
     array, missing = values.array, values.missing
     if not array.size:  # without values all are missing
         array, missing = np.zeros(1, dtype=array.dtype), None
@@ -201,8 +207,9 @@ def _of_polars(column: Any) -> FrameColumn:
         return _of_texts(column.to_list, lambda: _polars_texts(column))
     if dtype.is_nested():  # Polars ends the program at a time within that Python does not have
         return FrameColumn(ColumnKind.OTHER, objects=lambda: _arrow_objects(column.to_arrow()))
+    named = {"Object": ColumnKind.OBJECT, "Null": ColumnKind.OBJECT, "Binary": ColumnKind.BYTES}
     numeric = ColumnKind.NUMERIC if dtype.is_numeric() else ColumnKind.OTHER
-    return FrameColumn(ColumnKind.OBJECT if name in ("Object", "Null") else numeric, objects=column.to_list)
+    return FrameColumn(named.get(name, numeric), objects=column.to_list)
 
 
 def _of_texts(objects: Callable[[], list[Any]], texts: Callable[[], Any]) -> FrameColumn:
@@ -250,12 +257,23 @@ def _of_arrow(column: Any) -> FrameColumn:
 
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return _of_texts(objects, lambda: column)
-    named = ColumnKind.NUMERIC if types.is_decimal(kind) else ColumnKind.OTHER
-    return FrameColumn(ColumnKind.OBJECT if types.is_null(kind) else named, objects=objects)
+    return FrameColumn(_listed_kind(types, kind), objects=objects)
+
+
+def _listed_kind(types: Any, kind: Any) -> ColumnKind:
+    """Return the kind of an Arrow type whose cells are read one by one."""
+    if types.is_null(kind):
+        return ColumnKind.OBJECT
+    if types.is_decimal(kind):
+        return ColumnKind.NUMERIC
+    binary = (types.is_binary, types.is_large_binary, types.is_fixed_size_binary, types.is_binary_view)
+    if any(is_one(kind) for is_one in binary):
+        return ColumnKind.BYTES
+    return ColumnKind.UUID if getattr(kind, "extension_name", "") == "arrow.uuid" else ColumnKind.OTHER
 
 
 def _is_half(kind: Any) -> bool:
-    """Say whether an Arrow type is that of floats of 16 bits, which Arrow fills with nothing but such a float."""
+    """Say whether an Arrow type is that of floats of 16 bits, which Arrow fills only with a float of that type."""
     return str(kind) == "halffloat"
 
 

@@ -57,7 +57,7 @@ def _readable(column: FrameColumn) -> list[Any]:
     Arrow makes bytes of a list of texts with bytes in one place: under a declared type they are texts again.
     """
     cells = column.listed()
-    return [_decoded(cell) for cell in cells] if column.kind is ColumnKind.OTHER else cells
+    return [_decoded(cell) for cell in cells] if column.kind in (ColumnKind.BYTES, ColumnKind.OTHER) else cells
 
 
 def _decoded(cell: Any) -> str | None:
@@ -68,7 +68,7 @@ def _decoded(cell: Any) -> str | None:
 
 
 def _texts(pyarrow: Any, column: FrameColumn) -> Any:
-    """Return texts that Arrow holds without a look at each, None where there are none, or one of them is not UTF-8."""
+    """Return texts as Arrow holds them, without reading each; None if there are none or one is not UTF-8."""
     if column.texts is None:
         return None
     try:

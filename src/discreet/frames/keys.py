@@ -16,7 +16,8 @@ to one form that depends on the key alone, and keys of different types are diffe
 Missing keys (None, NaN, NaT, NA, NULL, masked entries) are None in a list, NaN or NaT in an array. Times that 64 bits
 of microseconds do not hold are missing. Texts are compared by code points: nothing is normalized, trimmed or folded. In
 a numpy array or a pandas column of a numpy type whole numbers are integers (7.0 is 7), and numbers of 2^53 and more in
-size are missing keys: see `frames.numeric`.
+size are missing keys: see `frames.numeric`. A column of another type (times of day, lists, records) is refused by its
+type, whatever it holds; a list, or a column of Python objects, by an entry that is none of these keys.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.frames.column import FrameColumn
+from discreet.frames.column import ColumnKind, FrameColumn
 from discreet.frames.numeric import LARGE, held_by_numpy, safe_floats, safe_form
 from discreet.frames.times import attoseconds, in_microseconds
 
@@ -69,9 +70,10 @@ def key_values(column: object) -> NDArray[Any] | Keys:
     of_numpy = held_by_numpy(column)
     read = FrameColumn.read(column, _COLUMN)
     array = read.array
+    listed = array is None and read.kind not in (ColumnKind.OTHER, ColumnKind.UUID)
+    if not listed and (array is None or array.dtype.kind not in "biufmM"):
+        raise InputError(f"{_COLUMN} must be of a type of texts, bytes, numbers, truth values, dates, times or spans")
     if array is not None:
-        if array.dtype.kind not in "biufmM":
-            raise InputError(f"{_COLUMN} must hold texts, numbers, truth values, dates or times")
         if array.dtype.kind in "mM":
             return _unmasked(in_microseconds(array), read, "NaT")
         if array.dtype.kind in "iuf" and of_numpy:

@@ -50,7 +50,7 @@ def numbers(column: object, *, odd_is_missing: bool = False) -> NDArray[Any]:
     read = FrameColumn.read(column, _WANTED)
     array = read.array
     if array is None:
-        if read.kind in (ColumnKind.TEXT, ColumnKind.OTHER) and not odd_is_missing:  # by its type, whatever it holds
+        if read.kind not in (ColumnKind.NUMERIC, ColumnKind.OBJECT) and not odd_is_missing:  # whatever it holds
             raise InputError(f"{_WANTED} must not be of a type of texts, bytes, spans, lists or records")
         return _of_objects(read.listed(), odd_is_missing=odd_is_missing)
     if array.dtype.kind not in "biuf":
@@ -143,7 +143,13 @@ def safe_floats(values: NDArray[Any]) -> NDArray[np.float64]:
 def safe_form(form: Any) -> Any:
     """Return the form of a key among objects: of plain integers and floats as the rule above says.
 
-    >>> safe_form(7.0), safe_form(0.5), safe_form(2**60), safe_form(True), safe_form("7")
+    >>> (
+    ...     safe_form(7.0),
+    ...     safe_form(0.5),
+    ...     safe_form(2**60),
+    ...     safe_form(True),
+    ...     safe_form("7"),
+    ... )
     (7, 0.5, None, True, '7')
     """
     if type(form) is tuple:  # of columns that a library held apart, each of which may have become floats

@@ -56,7 +56,9 @@ def in_microseconds(times: NDArray[Any]) -> NDArray[Any]:
 def calendar_microseconds(times: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return times in microseconds since 1970, 0 for those that are missing or outside the years 1 to 9999, and which.
 
-    >>> calendar_microseconds(np.array(["1970-01-02", "20000-01-01", "NaT"], dtype="datetime64[D]"))
+    >>> calendar_microseconds(
+    ...     np.array(["1970-01-02", "20000-01-01", "NaT"], dtype="datetime64[D]")
+    ... )
     (array([86400000000,           0,           0]), array([ True, False, False]))
     """
     counts = in_microseconds(times).view(np.int64)  # NaT is the least integer
@@ -67,7 +69,12 @@ def calendar_microseconds(times: NDArray[Any]) -> tuple[NDArray[np.int64], NDArr
 def python_times(times: NDArray[Any], *, zone: bool = False) -> list[Any]:
     """Return times as Python's own, in UTC with `zone`; None for those that Python has none for.
 
-    >>> python_times(np.array(["2026-01-01T00:00:00.000000001", "2026-01-01", "NaT"], dtype="datetime64[ns]"))
+    >>> python_times(
+    ...     np.array(
+    ...         ["2026-01-01T00:00:00.000000001", "2026-01-01", "NaT"],
+    ...         dtype="datetime64[ns]",
+    ...     )
+    ... )
     [None, datetime.datetime(2026, 1, 1, 0, 0), None]
     """
     coarse = times
@@ -120,7 +127,10 @@ def written_microsecond(text: str) -> int | None:
 
     A day or an hour that does not exist raises ValueError.
 
-    >>> written_microsecond("1970-01-02"), written_microsecond("1970-01-01T05:00:00.0000019+05:00")
+    >>> (
+    ...     written_microsecond("1970-01-02"),
+    ...     written_microsecond("1970-01-01T05:00:00.0000019+05:00"),
+    ... )
     (86400000000, 1)
     """
     found = _TIME.fullmatch(stripped(text))

@@ -2,12 +2,13 @@
 
 Rules. Equal ids are one person, whatever they are written as (see `unit_form`), and a missing id is nobody: its row is
 left out. A column whose type is a float is refused, whatever it holds: one empty id makes a column of integers one of
-floats, and there large integers that differ are equal. Ids of two kinds in one list or object column, such as texts
-beside numbers, are refused, since it is not stated whether they can be equal.
+floats, and there large integers that differ are equal. So is a column of a type that holds no ids, such as times of
+day, lists or records. Ids of two kinds in one list or object column, such as texts beside numbers, are refused, since
+it is not stated whether they can be equal.
 
-Privacy. With a column of integers, texts or times, nothing that one person's rows hold can cause a refusal, and no
-    person's number says anything but which rows are theirs. In a list or an object column one person's id of another
-    kind does cause a refusal, and a refusal tells that such an id is there.
+Privacy. With a column of integers, texts, times or any other type but objects, nothing that one person's rows hold can
+    cause a refusal, and no person's number says anything but which rows are theirs. In a list or an object column one
+    person's id of another kind does cause a refusal, and a refusal tells that such an id is there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError
-from discreet.frames.column import FrameColumn, without
+from discreet.frames.column import ColumnKind, FrameColumn, without
 from discreet.frames.unit_form import ZONED, Named, NoFloat, named
 
 Codes = NDArray[np.int64]
@@ -31,7 +32,7 @@ MIXED = (
     "a unit column must hold ids of one kind: whether a text can equal a number, or a day a time, is unclear; convert "
     "all ids to one kind, best in a column with a type"
 )
-NO_IDS = f"a unit column holds something that cannot name a person; {IDS}, or dates, bytes, UUIDs, or tuples of such"
+NO_IDS = f"a unit column must hold what can name a person; {IDS}, or dates, bytes, UUIDs, or tuples of such"
 
 
 def person_codes(unit: object) -> Codes:
@@ -121,7 +122,7 @@ def _read(unit: Any) -> FrameColumn:
     read = FrameColumn.read(unit, "a unit column")
     if read.array is not None and read.array.dtype.kind == "f":
         raise InputError(FLOATS)
-    if read.array is not None and read.array.dtype.kind not in "biumM":
+    if read.kind is ColumnKind.OTHER if read.array is None else read.array.dtype.kind not in "biumM":
         raise InputError(NO_IDS)
     return read
 

@@ -24,7 +24,9 @@ class Enclosure:
     `tolerance` is the width that was asked for, if one was: `met` says whether the bounds are that narrow, and the
     printed number says so where they are not. They hold either way.
 
-    >>> e = Enclosure(lower=0.4, estimate=0.45, upper=0.5, method="sum over the support")
+    >>> e = Enclosure(
+    ...     lower=0.4, estimate=0.45, upper=0.5, method="sum over the support"
+    ... )
     >>> float(e)
     0.5
     >>> e.contains(0.47)

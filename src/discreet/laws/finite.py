@@ -38,7 +38,9 @@ class Finite(Law[Hashable]):
     >>> coin = Finite(["heads", "tails"], [Fraction(3, 4), Fraction(1, 4)])
     >>> float(coin.pmf("heads"))
     0.75
-    >>> coin.pair(Finite(["heads", "tails"], [Fraction(1, 4), Fraction(3, 4)])).max_loss().upper > 1.0986
+    >>> coin.pair(
+    ...     Finite(["heads", "tails"], [Fraction(1, 4), Fraction(3, 4)])
+    ... ).max_loss().upper > 1.0986
     True
     """
 

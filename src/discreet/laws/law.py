@@ -69,7 +69,7 @@ def as_size(shape: Shape) -> tuple[tuple[int, ...], int]:
 
 
 def as_integers(values: ArrayLike) -> NDArray[Any]:
-    """Return outcomes as int64, or as Python integers where int64 may not do; refuse fractions, which have no mass."""
+    """Return outcomes as int64, or as Python integers where int64 is too narrow; raise InputError for fractions."""
     array = as_array(values)
     if array.size == 0:
         return np.empty(array.shape, dtype=np.int64)

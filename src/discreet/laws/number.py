@@ -16,7 +16,9 @@ Number = int | float | Fraction
 def exact_rational(value: object, *, name: str) -> Fraction:
     """Return the exact value of an int, a finite float or a Fraction; refuse everything else by name.
 
-    >>> exact_rational(0.1, name="epsilon") == Fraction(1, 10)   # 0.1 is not one tenth, and we do not pretend
+    >>> exact_rational(0.1, name="epsilon") == Fraction(
+    ...     1, 10
+    ... )  # 0.1 is not one tenth, and we do not pretend
     False
     """
     exact = rational_or_none(value)

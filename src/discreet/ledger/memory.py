@@ -22,7 +22,9 @@ class MemoryLedger(Ledger):
 
     >>> from discreet.privacy import PureDP, Relation
     >>> budget = PureDP(1, relation=Relation.ADD_REMOVE)
-    >>> ledger = MemoryLedger(Terms(lineage="demo", unit="patient", budget=budget, caps={"ana": None}))
+    >>> ledger = MemoryLedger(
+    ...     Terms(lineage="demo", unit="patient", budget=budget, caps={"ana": None})
+    ... )
     >>> ledger.fits("ana", PureDP(0.25, relation=Relation.ADD_REMOVE))
     4
     """

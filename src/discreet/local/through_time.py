@@ -260,7 +260,10 @@ class Schedule:
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
     >>> spec = DirectResponse(epsilon=1, categories=4)
-    >>> Schedule(rounds=30).guarantee(spec).epsilon, Schedule(rounds=30, distinct=3).guarantee(spec).epsilon
+    >>> (
+    ...     Schedule(rounds=30).guarantee(spec).epsilon,
+    ...     Schedule(rounds=30, distinct=3).guarantee(spec).epsilon,
+    ... )
     (30.0, 3.0)
     """
 
@@ -327,10 +330,19 @@ def lifetime(
     """Compare fresh and memoized reports over the same rounds; nothing is defaulted.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> print(lifetime(DirectResponse(epsilon=1, categories=4), rounds=30, distinct=3, delta=1e-6))
+    >>> print(
+    ...     lifetime(
+    ...         DirectResponse(epsilon=1, categories=4),
+    ...         rounds=30,
+    ...         distinct=3,
+    ...         delta=1e-6,
+    ...     )
+    ... )
     one report: epsilon 1
-    fresh reports, values changing at will: epsilon 30, or ... at delta 1e-06 (30 of 30 rounds drawn)
-    memoized, pattern of change public: epsilon 3, or ... at delta 1e-06 (3 of 30 rounds drawn)
+    fresh reports, values changing at will: epsilon 30, or ... at delta 1e-06 (30 of
+        30 rounds drawn)
+    memoized, pattern of change public: epsilon 3, or ... at delta 1e-06 (3 of 30
+        rounds drawn)
     """
     if rounds is None:
         raise MissingParameter("rounds= must be stated: the number of rounds of a life", parameter="rounds")

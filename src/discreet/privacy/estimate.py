@@ -40,7 +40,17 @@ class Estimate:
     it.
 
     >>> from discreet.privacy.guarantees.guarantee import PureDP
-    >>> print(Estimate(0.412, 0.371, 0.453, 0.95, Target.TABLE, PureDP(1), "exact quantile of the noise"))
+    >>> print(
+    ...     Estimate(
+    ...         0.412,
+    ...         0.371,
+    ...         0.453,
+    ...         0.95,
+    ...         Target.TABLE,
+    ...         PureDP(1),
+    ...         "exact quantile of the noise",
+    ...     )
+    ... )
     0.412 [0.371, 0.453] (95 %, table)
     """
 

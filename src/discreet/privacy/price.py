@@ -54,7 +54,8 @@ class Price:
     >>> Price.read(epsilon=0.5, rho=0.1, accepts=("epsilon", "rho"))
     Traceback (most recent call last):
     ...
-    discreet.errors.ConflictingParameters: the price must be given once; got epsilon= and rho=, write one of them
+    discreet.errors.ConflictingParameters: the price must be given once; got epsilon=
+        and rho=, write one of them
     """
 
     epsilon: Fraction | None = None
@@ -168,7 +169,11 @@ def cheapest(width: Callable[[Fraction], float], error: Fraction, *, digits: int
 
     With `digits` it is the least decimal number of that many digits instead: written as a price, it is the same price.
 
-    >>> cheapest(lambda epsilon: 3.0 if epsilon < Fraction(7, 3) else 1.0, Fraction(2), digits=6)
+    >>> cheapest(
+    ...     lambda epsilon: 3.0 if epsilon < Fraction(7, 3) else 1.0,
+    ...     Fraction(2),
+    ...     digits=6,
+    ... )
     Fraction(116667, 50000)
     """
     with warnings.catch_warnings():

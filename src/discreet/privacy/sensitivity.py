@@ -69,7 +69,9 @@ class Sensitivity:
             Proof: the first two by squaring; the others are Cauchy-Schwarz and a sum of k equal terms. Equality: one
             coordinate other than 0, respectively k equal ones.
 
-        >>> Sensitivity(2, norm=Norm.L2, relation=Relation.CHANGE_ONE).to_norm(Norm.L1, coordinates=9).value
+        >>> Sensitivity(2, norm=Norm.L2, relation=Relation.CHANGE_ONE).to_norm(
+        ...     Norm.L1, coordinates=9
+        ... ).value
         6.0
         """
         gain = _EXPONENTS[norm] - _EXPONENTS[self.norm]

@@ -11,16 +11,16 @@ if TYPE_CHECKING:
     from discreet.query.expression import Type
     from discreet.query.policy import Policy, parse_policy, read_policy
     from discreet.query.pricing import Explanation
-    from discreet.query.session import Budget, Session, TopAnswer, Watch
+    from discreet.query.session import Session, SessionBalance, TopAnswer, Watch
 
 __all__ = [
     "Answer",
-    "Budget",
     "Certificate",
     "Explanation",
     "Policy",
     "Record",
     "Session",
+    "SessionBalance",
     "TopAnswer",
     "Type",
     "Watch",

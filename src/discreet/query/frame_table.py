@@ -106,7 +106,7 @@ def _ids(given: FrameColumn, *, declared: bool) -> Any:
 
 
 def _undeclared_type(name: str, label: str, given: FrameColumn) -> Type:
-    if given.kind is ColumnKind.OTHER:
+    if given.kind not in TYPE_OF_KIND:
         raise InputError(
             f"column {label!r} of the frame {name!r} has a type that cannot be queried; cast it to boolean, integer, "
             "real, text, date or timestamp, or leave it out"
@@ -126,6 +126,13 @@ def _unit_type(name: str, label: str, given: FrameColumn, declared: Type | None)
             f"{column} holds floats, in which large ids are no longer told apart: ids come as integers, texts, or a "
             f'nullable integer type. Read the ids as such from the start, or write frame["{label}"] = '
             f'frame["{label}"].astype("Int64") if all of them are below 2^53'
+        )
+    if (
+        given.kind is ColumnKind.OTHER and given.array is None
+    ):  # by its type, whatever is declared and whatever it holds
+        raise InputError(
+            f"{column} must be of a type of integers or texts; got times of day, lists, records or another type that "
+            f"cannot name a person. Write its ids into a column of their own, and name that as the unit"
         )
     if declared is not None and declared.value not in IDENTITIES:
         raise InputError(

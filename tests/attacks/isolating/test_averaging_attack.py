@@ -194,7 +194,7 @@ def test_a_session_takes_other_spellings_for_one_question():
         assert found.queries == 80
         assert found.replayed == 79
         assert len(set(found.estimates.tolist())) == 1
-        assert opened.budget.balance.spent.epsilon == pytest.approx(0.25)
+        assert opened.balance.spent.epsilon == pytest.approx(0.25)
         assert found.loss.max_loss().upper == pytest.approx(0.25)
 
 
@@ -205,7 +205,7 @@ def test_a_session_takes_conditions_in_another_order_or_doubled_for_one_question
         found = averaging(asked, rephrasings("patients", CONDITIONS, count=12), deviation=1, truth=TRUTH)
         assert (found.queries, found.replayed) == (12, 11)
         assert found.standard_error is None  # one answer twelve times: nothing is averaged away
-        assert opened.budget.balance.spent.epsilon == pytest.approx(0.25)
+        assert opened.balance.spent.epsilon == pytest.approx(0.25)
 
 
 @pytest.mark.theorem("averaging.privacy")
@@ -216,7 +216,7 @@ def test_a_session_charges_other_conditions_each_and_then_refuses():
         assert found.refused
         assert len(found.estimates) == found.queries == 8
         assert found.replayed == 0
-        assert opened.budget.balance.spent.epsilon == pytest.approx(1)
+        assert opened.balance.spent.epsilon == pytest.approx(1)
         assert found.loss.max_loss().upper == pytest.approx(1)
         # the same budget in one question has a smaller error, by the square root of the number of questions
         assert found.standard_error == pytest.approx(math.sqrt(8) * math.sqrt(2) / 1)
@@ -240,7 +240,7 @@ def test_a_session_charges_the_cells_of_a_partition_each():
         assert found.refused
         assert len(found.estimates) == 2
         assert found.queries == 5
-        assert opened.budget.balance.spent.rho == pytest.approx(0.5)
+        assert opened.balance.spent.rho == pytest.approx(0.5)
 
 
 @pytest.mark.theorem("averaging.privacy")

@@ -149,7 +149,7 @@ def test_a_session_charges_both_counts_and_its_ceiling_is_that_of_the_price(sess
     asked = Charged(session, epsilon=0.1)
     assert asked.loss is None
     found = differencing(asked, **QUESTION, target=target(12), truth=bool(PATIENTS.marker[12]))
-    assert session.budget.balance.spent.epsilon == pytest.approx(0.2)
+    assert session.balance.spent.epsilon == pytest.approx(0.2)
     assert (asked.answered, asked.replayed) == (2, 0)
     assert found.right is not None
     two = PureDP(0.1, relation=dp.Relation.ADD_REMOVE).loss * 2
@@ -157,9 +157,9 @@ def test_a_session_charges_both_counts_and_its_ceiling_is_that_of_the_price(sess
     assert 0.5 < found.ceiling.upper < 0.526
     again = differencing(asked, **QUESTION, target=target(12))
     assert again.difference == found.difference
-    assert session.budget.balance.spent.epsilon == pytest.approx(0.2)
+    assert session.balance.spent.epsilon == pytest.approx(0.2)
     padded = tracker(Charged(session, epsilon=0.1), **QUESTION, target=target(12), pad=WOMEN)
-    assert session.budget.balance.spent.epsilon == pytest.approx(0.6)
+    assert session.balance.spent.epsilon == pytest.approx(0.6)
     assert 0.526 < padded.ceiling.upper < 0.56
     assert repr(asked) == "<Charged: 4 answered, 2 of them stored answers>"
 
@@ -178,7 +178,7 @@ def test_answers_that_were_paid_for_earlier_count_in_the_ceiling_too(session):
     # asked thrice, an answer is still one
     differencing(again, **QUESTION, target=target(13))
     assert again.loss.max_loss().upper == pytest.approx(0.2)
-    assert session.budget.balance.spent.epsilon == pytest.approx(0.3)
+    assert session.balance.spent.epsilon == pytest.approx(0.3)
 
 
 def test_a_spent_budget_leaves_no_guess(session):
@@ -189,7 +189,7 @@ def test_a_spent_budget_leaves_no_guess(session):
     assert found.refused == 1
     assert found.guess is None
     assert found.right is None
-    assert session.budget.balance.spent.epsilon == pytest.approx(0.6)
+    assert session.balance.spent.epsilon == pytest.approx(0.6)
 
 
 def test_results_show_how_it_went_and_nobodys_bit(run):

@@ -120,7 +120,7 @@ def test_a_senseless_k_is_refused(k):
 def test_tables_need_names_and_arrays_one_a_column():
     with pytest.raises(ParameterError, match="columns="):
         mondrian(TABLE, k=5)
-    with pytest.raises(ParameterError, match="one name a column"):
+    with pytest.raises(ParameterError, match="one name for each column"):
         mondrian(np.ones((9, 2)), k=2, columns=["a"])
     with pytest.raises(InputError, match="one length"):
         mondrian({"a": [1, 2], "b": [1]}, k=1, columns=["a", "b"])

@@ -22,21 +22,21 @@ def sets(design: Characters) -> np.ndarray:
     """Who is counted by each query, from the definition alone."""
     rows = []
     for odd, even in design.factors:
-        moved = [(x * (odd + even * x)) % design.size for x in range(1, design.people + 1)]
-        rows += [[(a & x).bit_count() % 2 == 0 for x in moved] for a in range(design.size)]
+        moved = [(x * (odd + even * x)) % design.length for x in range(1, design.people + 1)]
+        rows += [[(a & x).bit_count() % 2 == 0 for x in moved] for a in range(design.length)]
     return np.array(rows, dtype=np.int64)
 
 
 @given(people=st.integers(2, 40), relabelings=st.integers(1, 3), seed=st.integers(0, 2**32))
 def test_the_true_answers_are_counts_over_sets_of_even_parity(people, relabelings, seed):
     design, secret = Characters(people=people, relabelings=relabelings, seed=seed), bits(people, seed)
-    assert len(design) == relabelings * design.size
+    assert len(design) == relabelings * design.length
     assert np.array_equal(design.exact(secret), sets(design) @ secret)
 
 
 @pytest.mark.parametrize(("people", "size"), [(1, 2), (2, 4), (3, 4), (4, 8), (1023, 1024), (1024, 2048)])
 def test_there_is_a_place_more_than_people_at_least(people, size):
-    assert Characters(people=people).size == size
+    assert Characters(people=people).length == size
 
 
 @pytest.mark.theorem("Characters.accuracy")
@@ -51,12 +51,12 @@ def test_exact_answers_give_back_every_bit(people, relabelings, seed):
 @pytest.mark.parametrize("error", [0.2, 0.249, 0.5, 0.75, 1.0, 1.5])
 def test_no_errors_make_more_than_sixteen_squares_wrong(people, error, relabelings):
     design, secret = Characters(people=people, relabelings=relabelings, seed=5), bits(people, 3)
-    exact, against = design.exact(secret), np.zeros(design.size)
+    exact, against = design.exact(secret), np.zeros(design.length)
     against[1 : people + 1] = 1 - 2 * secret
     # errors aimed at one person, at some, at everybody at once, and at nobody
     random = np.random.default_rng(5)
-    aims = [against * (random.random(design.size) < share) for share in (0.05, 0.1, 0.2, 0.5, 1.0) for _ in range(5)]
-    aims += [against * (np.arange(design.size) == place) for place in range(1, people + 1)]
+    aims = [against * (random.random(design.length) < share) for share in (0.05, 0.1, 0.2, 0.5, 1.0) for _ in range(5)]
+    aims += [against * (np.arange(design.length) == place) for place in range(1, people + 1)]
     errors = [np.sign(design.times(aim)) for aim in aims]
     errors += [random.choice([-1.0, 1.0], len(design)) for _ in range(50)]
     wrong = [np.count_nonzero(design.decode(exact + error * one) != secret) for one in errors]
@@ -89,20 +89,20 @@ def test_a_relabeling_permutes_the_places_and_leaves_the_empty_one(people):
     design = Characters(people=people, relabelings=4, seed=people)
     for place, (odd, even) in zip(design.places(), design.factors, strict=True):
         assert place[0] == 0
-        assert np.all(np.bincount(place, minlength=design.size) == 1)
+        assert np.all(np.bincount(place, minlength=design.length) == 1)
         # whole numbers of any size: at 2^23 people products of 64 bits have wrapped around
         for x in (people, people - 1, people // 2 + 1):
-            assert place[x] == x * (odd + even * x) % design.size
+            assert place[x] == x * (odd + even * x) % design.length
 
 
 @pytest.mark.parametrize("people", [2, 3, 7, 15])
 def test_no_labeling_and_no_text_comes_twice(people):
     least = Characters(people=people)
-    design = Characters(people=people, relabelings=min((least.size // 2) ** 2, 12), seed=4)
+    design = Characters(people=people, relabelings=min((least.length // 2) ** 2, 12), seed=4)
     assert len(set(design.factors)) == design.relabelings
     assert len(set(design.texts(NAMES))) == len(design)
     with pytest.raises(ParameterError, match="at most"):
-        Characters(people=people, relabelings=(least.size // 2) ** 2 + 1, seed=4)
+        Characters(people=people, relabelings=(least.length // 2) ** 2 + 1, seed=4)
 
 
 def test_relabeled_queries_are_other_sets():

@@ -43,7 +43,7 @@ def test_no_errors_within_the_bound_make_more_than_four_times_as_many_bits_wrong
             ask = noisy_answers(secret, lambda counts, errors=errors: counts + errors)
             found = exhaustive(ask, people, error=error, truth=secret)
             assert found.wrong <= 4 * error
-            assert found.fraction >= found.floor >= 1 - 4 * error / people - 1e-12
+            assert found.recovered >= found.floor >= 1 - 4 * error / people - 1e-12
 
 
 @pytest.mark.theorem("exhaustive.accuracy")
@@ -68,7 +68,7 @@ def test_the_misfit_is_that_of_comparing_every_column_with_every_answer(people):
 def test_exact_answers_give_everybody_away(people):
     secret = np.random.default_rng(people).integers(0, 2, people)
     found = exhaustive(exact_answers(secret), people, error=0, truth=secret)
-    assert found.fraction == found.floor == 1.0
+    assert found.recovered == found.floor == 1.0
     assert found.queries == 2**people
 
 

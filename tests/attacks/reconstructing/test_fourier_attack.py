@@ -37,8 +37,8 @@ def test_exact_answers_give_everybody_away(people):
     secret = bits(people)
     found = fourier(exact_answers(secret), people, error=0, noise_variance=0, truth=secret)
     assert np.array_equal(found.bits, secret)
-    assert found.fraction == found.expected == found.floor == 1.0
-    assert found.queries == Characters(people=people).size
+    assert found.recovered == found.expected == found.floor == 1.0
+    assert found.queries == Characters(people=people).length
 
 
 @pytest.mark.theorem("fourier.accuracy")
@@ -58,7 +58,7 @@ def test_errors_within_a_bound_turn_at_most_sixteen_squares_of_bits_and_malice_t
         assert 16 * error**2 >= people
     else:
         assert found.floor == pytest.approx(1 - math.floor(16 * error**2 + 1e-6) / people, abs=1e-9)
-        assert found.fraction >= found.floor
+        assert found.recovered >= found.floor
 
 
 @pytest.mark.theorem("fourier.accuracy")
@@ -135,7 +135,7 @@ def test_asked_as_sql_of_a_session_the_attack_gets_its_share_and_no_more_than_th
         found = fourier(
             ask, people, noise_variance=1 / (2 * each), truth=secret, loss=counts_loss(each, queries=people + 1)
         )
-        assert session.budget.remaining.rho == 0
+        assert session.balance.remaining.rho == 0
         with pytest.raises(BudgetExceeded):
             session.sql("SELECT COUNT(*) AS n FROM people", rho=each)
         # asked again, the stored answers come back: nothing is charged and nothing can be averaged
@@ -155,9 +155,9 @@ def test_relabeled_queries_are_understood_by_a_session():
         ask = session_answers(session, rho=each, **NAMES)
         found = fourier(ask, 15, relabelings=3, seed=5, noise_variance=1 / (2 * each), truth=secret)
         # no text was asked twice: every answer was charged and has noise of its own
-        assert session.budget.remaining.rho == 0
+        assert session.balance.remaining.rho == 0
     # at this price the noise of a count has a deviation of 1/4
-    assert found.fraction == 1.0
+    assert found.recovered == 1.0
     assert found.expected > 1 - 1e-11
 
 
@@ -170,7 +170,7 @@ def test_the_attack_sees_nothing_but_answers():
 
     blind = fourier(ask, 100)
     assert asked == [Characters(people=100)]
-    assert blind.fraction is blind.right is blind.ceiling is blind.expected is blind.floor is None
+    assert blind.recovered is blind.right is blind.ceiling is blind.expected is blind.floor is None
     assert np.array_equal(blind.bits, secret)
 
 

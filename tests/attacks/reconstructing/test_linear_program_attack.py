@@ -48,7 +48,7 @@ def aimed(error: float) -> list[np.ndarray]:
 @pytest.mark.parametrize("decoder", ["feasible", "absolute", "dense", "iterative"])
 def test_exact_answers_give_everybody_away(decoder):
     found = decode(decoder, exact_answers(SECRET), **({} if decoder == "absolute" else {"error": 0}))
-    assert found.fraction == 1.0
+    assert found.recovered == 1.0
     assert found.people == PEOPLE
     assert found.queries == QUERIES
 
@@ -64,7 +64,7 @@ def test_no_errors_within_the_bound_leave_less_than_what_is_certain(decoder, err
         factor = {"dense": 4, "feasible": 16, "iterative": 16}[decoder]
         assert found.wrong <= factor * QUERIES * error**2 / eigenvalue
         if found.floor is not None:
-            assert found.fraction >= found.floor
+            assert found.recovered >= found.floor
     if error == 0.1:
         assert found.floor is not None
         assert found.floor > 0.5
@@ -91,7 +91,7 @@ def test_independent_noise_leaves_the_share_that_is_expected():
         found = random_least_squares(
             ask, people, queries=200, seed=seed, noise_variance=deviation**2, truth=secret
         )  # fmt: skip
-        shares.append(found.fraction - found.expected)
+        shares.append(found.recovered - found.expected)
     # people of one round are nearly independent; six standard errors, with a fixed seed
     assert abs(np.mean(shares)) <= 6 * 0.5 / np.sqrt(people * rounds)
 
@@ -100,8 +100,8 @@ def test_absolute_errors_survive_garbage_that_squares_do_not():
     random = np.random.default_rng(6)
     lies = np.where(random.random(QUERIES) < 0.15, random.uniform(0, PEOPLE, QUERIES), np.nan)
     ask = noisy_answers(SECRET, lambda counts: np.where(np.isnan(lies), counts, lies))
-    assert decode("absolute", ask).fraction == 1.0
-    assert decode("dense", ask).fraction < 0.9
+    assert decode("absolute", ask).recovered == 1.0
+    assert decode("dense", ask).recovered < 0.9
 
 
 def test_least_absolute_errors_are_least():
@@ -139,7 +139,7 @@ def test_iterations_need_fewer_queries_than_people():
     found = random_least_squares(
         exact_answers(secret), 400, queries=300, seed=1, solver=Solver.ITERATIVE, error=0, truth=secret
     )
-    assert found.fraction > 0.99
+    assert found.recovered > 0.99
     assert found.floor is None
 
 
@@ -198,7 +198,7 @@ def test_what_rounding_leaves_unsolved_counts_against_what_is_certain(monkeypatc
     monkeypatch.setattr(least_squares_attack, "normal_equations", inexact)
     found = decode("dense", exact_answers(SECRET), error=0)
     assert found.wrong == 5
-    assert found.floor is None or found.floor <= found.fraction
+    assert found.floor is None or found.floor <= found.recovered
 
 
 def test_a_solver_that_did_not_finish_is_not_believed(monkeypatch):

@@ -57,7 +57,7 @@ def test_exact_tables_give_everybody_away(fit):
     attributes, secret = people_of(150, 22, 3)
     found = from_marginals(exact_answers(secret), attributes, fit=fit, error=0, truth=secret)
     assert found.queries == 1 + 22 + 231 > found.people
-    assert found.fraction == 1.0
+    assert found.recovered == 1.0
     assert found.floor == 1.0
 
 
@@ -66,7 +66,7 @@ def test_fewer_counts_than_people_are_enough_and_fewer_than_half_are_not():
     shares = []
     for attributes in (25, 45):  # 326 and 1036 counts
         public, secret = people_of(people, attributes, 4)
-        shares.append(from_marginals(exact_answers(secret), public, error=0, truth=secret).fraction)
+        shares.append(from_marginals(exact_answers(secret), public, error=0, truth=secret).recovered)
     assert shares[0] < 0.9
     assert shares[1] == 1.0
 
@@ -91,7 +91,7 @@ def test_no_errors_within_the_bound_leave_less_than_what_is_certain(error, fit):
         if fit is FitDistance.SQUARES:
             assert found.wrong <= 4 * (length * 1.001) ** 2 / eigenvalue
         if found.floor is not None:
-            assert found.fraction >= found.floor
+            assert found.recovered >= found.floor
     if error == 0.05:
         assert found.floor is not None
 
@@ -116,7 +116,7 @@ def test_private_tables_give_hardly_anything_away():
     found = from_marginals(noisy_answers(secret, mechanism), attributes, truth=secret, loss=mechanism.loss)
     # given the release and the other bits no bit is known with more than e/(1 + e), the ceiling of pure privacy: by
     # Azuma's inequality over 400 people the share passes it by .23 with a chance below 1e-18
-    assert found.fraction <= found.ceiling.upper + 0.23
+    assert found.recovered <= found.ceiling.upper + 0.23
     assert found.ceiling.upper < 0.74
 
 

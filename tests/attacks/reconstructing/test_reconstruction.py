@@ -48,14 +48,14 @@ def database(tmp_path_factory):
 def test_exact_answers_give_everybody_away(people, queries):
     secret = np.random.default_rng(people).integers(0, 2, people)
     found = least_squares(exact_answers(secret), people, queries=queries, truth=secret)
-    assert found.fraction == 1.0
+    assert found.recovered == 1.0
     assert np.array_equal(found.bits, secret)
 
 
 @pytest.mark.parametrize("columns", [COLUMNS, NUMBERED], ids=["columns", "numbers"])
 def test_sql_on_a_plain_database_gives_everybody_away(database, columns):
     ask = sql_answers(lambda text: database.execute(text).fetchall(), **columns)
-    assert least_squares(ask, PEOPLE, queries=63, truth=SECRET).fraction == 1.0
+    assert least_squares(ask, PEOPLE, queries=63, truth=SECRET).recovered == 1.0
 
 
 def test_the_texts_and_their_decoder_do_the_same(database):
@@ -78,7 +78,7 @@ def test_the_sql_of_a_question_is_its_exact_answer(database, mask):
 def test_rounding_the_answers_does_not_help(step, queries):
     ask = noisy_answers(SECRET, lambda counts: step * np.round(counts / step))
     found = least_squares(ask, PEOPLE, queries=queries, truth=SECRET)
-    assert found.fraction >= 0.95
+    assert found.recovered >= 0.95
     design = Weighing(people=PEOPLE, queries=queries)
     wrong = np.bincount(design.block[~found.right], minlength=design.blocks)
     assert wrong.max() <= 4 * step**2
@@ -89,7 +89,7 @@ def test_small_noise_does_not_help_either(deviation, queries):
     random = np.random.default_rng(11)
     ask = noisy_answers(SECRET, lambda counts: counts + random.normal(0, deviation, len(counts)))
     found = least_squares(ask, PEOPLE, queries=queries, truth=SECRET)
-    assert found.fraction >= 0.95
+    assert found.recovered >= 0.95
 
 
 @pytest.mark.theorem("least_squares.privacy", "expected_fraction.accuracy")
@@ -106,8 +106,8 @@ def test_through_noise_the_attack_gets_what_is_predicted_and_no_more_than_the_ce
     of_each = ceiling(mechanism.loss * Weighing(people=PEOPLE, queries=found.queries).each, flip=Flip.ONE_ROW)
     predicted = expected_fraction(mechanism.law(0), queries=queries)
     assert predicted <= of_each.upper <= found.ceiling.upper
-    assert abs(found.fraction - predicted) <= margin
-    assert found.fraction <= of_each.upper + margin
+    assert abs(found.recovered - predicted) <= margin
+    assert found.recovered <= of_each.upper + margin
 
 
 def test_a_budget_of_one_leaves_less_than_three_points_over_chance():
@@ -126,7 +126,7 @@ def test_the_attack_sees_nothing_but_answers():
 
     blind = least_squares(ask, PEOPLE, queries=63)
     assert len(asked) == 63
-    assert blind.fraction is None
+    assert blind.recovered is None
     assert blind.right is None
     assert blind.ceiling is None
     assert np.array_equal(blind.bits, SECRET)

@@ -32,8 +32,8 @@ def test_garbage_defeats_squares_and_not_absolute_values(power, relabelings, lev
     answers = spoiled(design, secret, level, share)
     squares = fourier(lambda _: answers, people, relabelings=relabelings, seed=23, truth=secret)
     found = robust_fourier(lambda _: answers, people, relabelings=relabelings, seed=23, truth=secret)
-    assert squares.fraction <= 0.6
-    assert found.fraction >= 0.999
+    assert squares.recovered <= 0.6
+    assert found.recovered >= 0.999
     assert found.queries == relabelings * 2**power
 
 

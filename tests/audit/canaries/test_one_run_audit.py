@@ -19,7 +19,7 @@ from scipy.stats import binom, norm
 import discreet as dp
 from discreet.audit import Canaries, OneRun, Outcome, one_run
 from discreet.audit.canaries.one_run_audit import _tail as chance_under
-from discreet.audit.canaries.tradeoff import CurveBelow, _largest, counting_tail, implied_points, tradeoff_tail
+from discreet.audit.canaries.right_guesses import CurveBelow, _largest, counting_tail, implied_points, tradeoff_tail
 from discreet.errors import ParameterError, RelationMismatch
 from tests.chances import ALARM, fewest, most
 

@@ -21,11 +21,11 @@ from discreet.query.policy.file import read_policy
 
 def test_plain_answers_give_everything_away_and_private_ones_do_not(story: Story) -> None:
     assert story.plain.people >= 5000
-    assert story.plain.fraction is not None
-    assert story.plain.fraction >= stories.LEAST_RECOVERED
-    assert story.private.fraction is not None
+    assert story.plain.recovered is not None
+    assert story.plain.recovered >= stories.LEAST_RECOVERED
+    assert story.private.recovered is not None
     assert story.private.ceiling is not None
-    assert story.private.fraction <= story.private.ceiling.upper + stories.POINTS
+    assert story.private.recovered <= story.private.ceiling.upper + stories.POINTS
     assert all(claim.held for claim in story.claims)
 
 

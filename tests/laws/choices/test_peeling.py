@@ -29,8 +29,8 @@ SCORES = {
 named = pytest.mark.parametrize("name", SCORES)
 
 
-def first_ones(scores, rate, places, blocks=1):
-    one = Race(rate, places)
+def first_ones(scores, slope, places, blocks=1):
+    one = Race(slope, places)
     for block in np.array_split(as_scores(scores), blocks):
         one.run(block)
     return one.winners
@@ -38,15 +38,15 @@ def first_ones(scores, rate, places, blocks=1):
 
 @settings(max_examples=25)
 @given(st.lists(st.fractions(-8, 8), min_size=1, max_size=5), st.fractions(Fraction(1, 50), 3), st.integers(1, 3))
-def test_it_is_softmax_on_what_is_left_again_and_again(scores, rate, places):
+def test_it_is_softmax_on_what_is_left_again_and_again(scores, slope, places):
     places = min(places, len(scores))
-    outcomes, low, high = Peeling(scores, rate, places).table()
+    outcomes, low, high = Peeling(scores, slope, places).table()
     assert outcomes == list(itertools.permutations(range(len(scores)), places))
     with flint.ctx.workprec(300):
         for outcome, least, most in zip(outcomes, low, high, strict=True):
             left, truth = list(range(len(scores))), arb(1)
             for index in outcome:
-                weights = {place: arb(rate * scores[place]).exp() for place in left}
+                weights = {place: arb(slope * scores[place]).exp() for place in left}
                 truth *= weights[index] / sum(weights.values(), arb(0))
                 left.remove(index)
             assert not arb(float(least)) > truth
@@ -56,34 +56,34 @@ def test_it_is_softmax_on_what_is_left_again_and_again(scores, rate, places):
 
 
 def test_one_place_is_softmax():
-    scores, rate = [0, 3, 1], Fraction(1, 2)
+    scores, slope = [0, 3, 1], Fraction(1, 2)
     for index in range(3):
-        assert Peeling(scores, rate, 1).pmf((index,)) == pytest.approx(Softmax(scores, rate).pmf(index), rel=1e-12)
+        assert Peeling(scores, slope, 1).pmf((index,)) == pytest.approx(Softmax(scores, slope).pmf(index), rel=1e-12)
 
 
 @named
 def test_winners_have_the_law(name, rounds):
-    scores, rate, places = SCORES[name]
-    law = Peeling(scores, rate, places)
+    scores, slope, places = SCORES[name]
+    law = Peeling(scores, slope, places)
     assert_fits(law, law.sample(rounds(sample=2_000, full=200_000)), comparisons=len(SCORES))
 
 
 @named
 def test_winners_have_the_law_when_scores_come_in_blocks(name, rounds):
-    scores, rate, places = SCORES[name]
-    drawn = [first_ones(scores, rate, places, len(scores)) for _ in range(rounds(sample=1_000, full=100_000))]
-    assert_fits(Peeling(scores, rate, places), drawn, comparisons=len(SCORES))
+    scores, slope, places = SCORES[name]
+    drawn = [first_ones(scores, slope, places, len(scores)) for _ in range(rounds(sample=1_000, full=100_000))]
+    assert_fits(Peeling(scores, slope, places), drawn, comparisons=len(SCORES))
 
 
 @named
 def test_the_same_words_have_the_same_winners_in_floats_and_in_balls(name, monkeypatch):
-    scores, rate, places = SCORES[name]
+    scores, slope, places = SCORES[name]
     for label in range(40):
         with swapped(Stream(f"{name} {label}")):
-            in_floats = first_ones(scores, rate, places)
+            in_floats = first_ones(scores, slope, places)
         with monkeypatch.context() as patch, swapped(Stream(f"{name} {label}")):
             patch.setattr(race, "_TIME_ERROR", 1e300)
-            assert first_ones(scores, rate, places) == in_floats
+            assert first_ones(scores, slope, places) == in_floats
 
 
 @given(
@@ -92,14 +92,14 @@ def test_the_same_words_have_the_same_winners_in_floats_and_in_balls(name, monke
     st.integers(1, 40),
     st.integers(0),
 )
-def test_the_winners_are_the_least_times_in_their_order(scores, rate, places, label):
+def test_the_winners_are_the_least_times_in_their_order(scores, slope, places, label):
     with swapped(Stream(str(label))):
         drawn = keystream.words(len(scores))
     with swapped(Stream(str(label))):
-        winners = first_ones(scores, rate, places)
+        winners = first_ones(scores, slope, places)
     with flint.ctx.workprec(300):
         times = [
-            (-arb(Fraction(2 * int(word) + 1, 2 * WORD)).log()).log() - arb(rate * Fraction(score))
+            (-arb(Fraction(2 * int(word) + 1, 2 * WORD)).log()).log() - arb(slope * Fraction(score))
             for word, score in zip(drawn.tolist(), scores, strict=True)
         ]
         order = sorted(range(len(times)), key=lambda index: float(times[index]))

@@ -27,23 +27,23 @@ SCORES = {
     "fractions": ([Fraction(1, 3), Fraction(2, 3), Fraction(0)], Fraction(3, 2)),
     "huge ints": ([10**30, 10**30 + 1, 10**30 - 1], Fraction(1)),
     "beyond floats": ([10**400, 10**400 + 1, 10**400 - 2], Fraction(1, 2)),
-    "a huge rate": ([Fraction(1, 10**400), Fraction(2, 10**400), 0], Fraction(10**400)),
-    "a tiny rate": ([2.0**60, 0.0, 2.0**59], Fraction(1, 2**60)),
+    "a huge slope": ([Fraction(1, 10**400), Fraction(2, 10**400), 0], Fraction(10**400)),
+    "a tiny slope": ([2.0**60, 0.0, 2.0**59], Fraction(1, 2**60)),
     "equal": ([7] * 10, Fraction(5)),
 }
 named = pytest.mark.parametrize("name", SCORES)
 
 
-def highest(scores, rate):
-    contest = HighestOfExponentials(rate)
+def highest(scores, slope):
+    contest = HighestOfExponentials(slope)
     contest.run(as_scores(scores))
     return contest.winner
 
 
-def enumerated(scores, rate):
+def enumerated(scores, slope):
     """Toss all coins in all ways and share the chance among the heads, in balls."""
     top = max(scores)
-    heads = [arb(-rate * (top - score)).exp() for score in scores]
+    heads = [arb(-slope * (top - score)).exp() for score in scores]
     chances = [arb(0) for _ in scores]
     for tossed in itertools.product((False, True), repeat=len(scores)):
         if any(tossed):
@@ -54,29 +54,29 @@ def enumerated(scores, rate):
     return chances
 
 
-def permuted_and_flipped(scores, rate):
+def permuted_and_flipped(scores, slope):
     """The algorithm as published: a random order, and the first heads."""
     left, top = list(range(len(scores))), max(scores)
     while True:
         index = left.pop(uniform_below(len(left)))
-        if bernoulli_exp(rate * (top - Fraction(scores[index]))):
+        if bernoulli_exp(slope * (top - Fraction(scores[index]))):
             return index
 
 
 @settings(max_examples=25)
 @given(st.lists(st.fractions(-6, 6), min_size=1, max_size=6), st.fractions(Fraction(1, 100), 3))
-def test_the_bounds_enclose_the_law_of_all_tosses(scores, rate):
-    outcomes, low, high = PermuteAndFlipLaw(scores, rate).table()
+def test_the_bounds_enclose_the_law_of_all_tosses(scores, slope):
+    outcomes, low, high = PermuteAndFlipLaw(scores, slope).table()
     assert outcomes == list(range(len(scores)))
     with flint.ctx.workprec(300):
-        for index, truth in enumerate(enumerated(scores, rate)):
+        for index, truth in enumerate(enumerated(scores, slope)):
             assert arb(float(low[index])) <= truth <= arb(float(high[index]))
     assert np.max((high - low) / high) < 1e-14
 
 
 def test_it_is_the_law_of_the_largest_score_with_exponential_noise():
     """Integrate P(others below x) over the density of the winner: (1, 2) against each other and against (0, 1, 2)."""
-    rate = Fraction(1, 2)
+    slope = Fraction(1, 2)
     for scores in ([1, 2], [0, 1, 2], [0, 0, 3]):
         places = np.linspace(max(scores), max(scores) + 80, 400_001)
         for index, score in enumerate(scores):
@@ -85,46 +85,46 @@ def test_it_is_the_law_of_the_largest_score_with_exponential_noise():
                 if other != index:
                     density = density * -np.expm1(-0.5 * (places - level))
             integral = float(np.sum((density[1:] + density[:-1]) / 2) * (places[1] - places[0]))
-            assert PermuteAndFlipLaw(scores, rate).pmf(index) == pytest.approx(integral, abs=1e-7)
+            assert PermuteAndFlipLaw(scores, slope).pmf(index) == pytest.approx(integral, abs=1e-7)
 
 
 def test_the_published_algorithm_has_this_law(rounds):
-    scores, rate = [0, 3, 1, 3, 2], Fraction(2, 3)
-    drawn = [permuted_and_flipped(scores, rate) for _ in range(rounds(sample=5_000, full=200_000))]
-    assert_fits(PermuteAndFlipLaw(scores, rate), np.array(drawn), comparisons=1)
+    scores, slope = [0, 3, 1, 3, 2], Fraction(2, 3)
+    drawn = [permuted_and_flipped(scores, slope) for _ in range(rounds(sample=5_000, full=200_000))]
+    assert_fits(PermuteAndFlipLaw(scores, slope), np.array(drawn), comparisons=1)
 
 
 @named
 def test_draws_have_the_law(name, rounds):
-    scores, rate = SCORES[name]
-    drawn = [highest(scores, rate) for _ in range(rounds(sample=2_000, full=200_000))]
-    assert_fits(PermuteAndFlipLaw(scores, rate), np.array(drawn), comparisons=len(SCORES))
+    scores, slope = SCORES[name]
+    drawn = [highest(scores, slope) for _ in range(rounds(sample=2_000, full=200_000))]
+    assert_fits(PermuteAndFlipLaw(scores, slope), np.array(drawn), comparisons=len(SCORES))
 
 
 @named
 def test_draws_have_the_law_when_every_comparison_is_made_in_balls(name, monkeypatch, rounds):
     monkeypatch.setattr(race, "_TIME_ERROR", 1e300)
-    scores, rate = SCORES[name]
-    drawn = [highest(scores, rate) for _ in range(rounds(sample=300, full=50_000))]
-    assert_fits(PermuteAndFlipLaw(scores, rate), np.array(drawn), comparisons=len(SCORES))
+    scores, slope = SCORES[name]
+    drawn = [highest(scores, slope) for _ in range(rounds(sample=300, full=50_000))]
+    assert_fits(PermuteAndFlipLaw(scores, slope), np.array(drawn), comparisons=len(SCORES))
 
 
 @named
 def test_the_same_words_choose_the_same_in_floats_and_in_balls(name, monkeypatch):
-    scores, rate = SCORES[name]
+    scores, slope = SCORES[name]
     for label in range(40):
         with swapped(Stream(f"{name} {label}")):
-            in_floats = highest(scores, rate)
+            in_floats = highest(scores, slope)
         with monkeypatch.context() as patch, swapped(Stream(f"{name} {label}")):
             patch.setattr(race, "_TIME_ERROR", 1e300)
-            assert highest(scores, rate) == in_floats
+            assert highest(scores, slope) == in_floats
 
 
 class Watched(HighestOfExponentials):
     """A contest that remembers everyone who took part."""
 
-    def __init__(self, rate):
-        super().__init__(rate)
+    def __init__(self, slope):
+        super().__init__(slope)
         self.runners = []
 
     def _challenge(self, runner):
@@ -138,9 +138,9 @@ class Watched(HighestOfExponentials):
 )
 @pytest.mark.parametrize("score", [0, 3, -1000, 10**9, 0.1, Fraction(1, 3), 1e200])
 def test_the_filter_lemma_bounds_the_error_of_the_float(word, score):
-    rate = Fraction(7, 3)
+    slope = Fraction(7, 3)
     with swapped(Constant(word)):
-        one = Watched(rate)
+        one = Watched(slope)
         one.run(as_scores([1]))
         one._best = []
         one.run(as_scores([score]))
@@ -148,7 +148,7 @@ def test_the_filter_lemma_bounds_the_error_of_the_float(word, score):
     assert math.isfinite(runner.low)
     with flint.ctx.workprec(1000):
         for end in (word, word + 1):
-            truth = arb(Fraction(end, WORD)).log() - arb(rate * (Fraction(score) - 1))
+            truth = arb(Fraction(end, WORD)).log() - arb(slope * (Fraction(score) - 1))
             assert arb(runner.low) <= truth <= arb(runner.high)
             # the lemma itself, before the slack that the race allows
             assert abs(truth - (arb(runner.low) + arb(runner.high)) / 2) <= arb(2.0**-28 + abs(runner.high) * 2.0**-49)

@@ -1,4 +1,4 @@
-"""A race is won with probability exactly proportional to exp(rate * score), whatever the scores are made of."""
+"""A race is won with probability exactly proportional to exp(slope * score), whatever the scores are made of."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ SCORES = {
     "mixed": ([1, 0.5, Fraction(1, 3), 10**3 // 999], Fraction(1)),
     "huge ints": ([10**30, 10**30 + 1, 10**30 - 1], Fraction(1)),
     "beyond floats": ([10**400, 10**400 + 1, 10**400 - 2], Fraction(1, 2)),
-    "a huge rate": ([Fraction(1, 10**400), Fraction(2, 10**400), 0], Fraction(10**400)),
-    "a tiny rate": ([2.0**60, 0.0, 2.0**59], Fraction(1, 2**60)),
+    "a huge slope": ([Fraction(1, 10**400), Fraction(2, 10**400), 0], Fraction(10**400)),
+    "a tiny slope": ([2.0**60, 0.0, 2.0**59], Fraction(1, 2**60)),
     "near the ends of int64": ([2**63 - 1, 2**63 - 2, 2**63 - 4], Fraction(1)),
     "equal": ([7] * 10, Fraction(5)),
 }
 named = pytest.mark.parametrize("name", SCORES)
 
 
-def won(scores, rate, count, blocks=1):
+def won(scores, slope, count, blocks=1):
     """Run races, feeding the scores in blocks, and return the winners."""
     winners = []
     for _ in range(count):
-        one = Race(rate)
+        one = Race(slope)
         for block in np.array_split(as_scores(scores), blocks):
             one.run(block)
         winners.append(one.winner)
@@ -47,34 +47,34 @@ def won(scores, rate, count, blocks=1):
 
 @named
 def test_winners_have_the_law(name, rounds):
-    scores, rate = SCORES[name]
-    assert_fits(Softmax(scores, rate), won(scores, rate, rounds(sample=2_000, full=200_000)), comparisons=len(SCORES))
+    scores, slope = SCORES[name]
+    assert_fits(Softmax(scores, slope), won(scores, slope, rounds(sample=2_000, full=200_000)), comparisons=len(SCORES))
 
 
 @named
 def test_winners_have_the_law_when_scores_come_in_blocks(name, rounds):
-    scores, rate = SCORES[name]
-    winners = won(scores, rate, rounds(sample=1_500, full=100_000), blocks=len(scores) - 1)
-    assert_fits(Softmax(scores, rate), winners, comparisons=len(SCORES))
+    scores, slope = SCORES[name]
+    winners = won(scores, slope, rounds(sample=1_500, full=100_000), blocks=len(scores) - 1)
+    assert_fits(Softmax(scores, slope), winners, comparisons=len(SCORES))
 
 
 @named
 def test_winners_have_the_law_when_every_comparison_is_made_in_balls(name, monkeypatch, rounds):
     monkeypatch.setattr(race, "_TIME_ERROR", 1e300)
-    scores, rate = SCORES[name]
-    winners = won(scores, rate, rounds(sample=1_000, full=50_000))
-    assert_fits(Softmax(scores, rate), winners, comparisons=len(SCORES))
+    scores, slope = SCORES[name]
+    winners = won(scores, slope, rounds(sample=1_000, full=50_000))
+    assert_fits(Softmax(scores, slope), winners, comparisons=len(SCORES))
 
 
 @named
 def test_the_same_words_have_the_same_winner_in_floats_and_in_balls(name, monkeypatch):
-    scores, rate = SCORES[name]
+    scores, slope = SCORES[name]
     for label in range(100):
         with swapped(Stream(f"{name} {label}")):
-            in_floats = won(scores, rate, 1)
+            in_floats = won(scores, slope, 1)
         with monkeypatch.context() as patch, swapped(Stream(f"{name} {label}")):
             patch.setattr(race, "_TIME_ERROR", 1e300)
-            assert won(scores, rate, 1) == in_floats
+            assert won(scores, slope, 1) == in_floats
 
 
 @given(
@@ -82,16 +82,16 @@ def test_the_same_words_have_the_same_winner_in_floats_and_in_balls(name, monkey
     st.fractions(Fraction(1, 10**7), 3),
     st.integers(0),
 )
-def test_the_winner_is_the_runner_with_the_least_time(scores, rate, label):
+def test_the_winner_is_the_runner_with_the_least_time(scores, slope, label):
     values = as_scores(scores)
     with swapped(Stream(str(label))):
         drawn = keystream.words(values.size)
     with swapped(Stream(str(label))):
-        one = Race(rate)
+        one = Race(slope)
         one.run(values)
     with flint.ctx.workprec(400):
         times = [
-            (-arb(Fraction(2 * int(word) + 1, 2 * WORD)).log()).log() - arb(rate * Fraction(score))
+            (-arb(Fraction(2 * int(word) + 1, 2 * WORD)).log()).log() - arb(slope * Fraction(score))
             for word, score in zip(drawn.tolist(), values.tolist(), strict=True)
         ]
         assert all(not times[index] < times[one.winner] - arb(Fraction(1, 2**30)) for index in range(len(times)))
@@ -100,22 +100,22 @@ def test_the_winner_is_the_runner_with_the_least_time(scores, rate, label):
 def test_blocks_of_different_kinds_are_compared_exactly(rounds):
     """The first score is no float; a float next to it must not be taken for equal."""
     third, close_by = Fraction(1, 3), 1 / 3
-    rate = abs(1 / (third - Fraction(close_by)))  # one unit of loss between the two
+    slope = abs(1 / (third - Fraction(close_by)))  # one unit of loss between the two
     blocks = [as_scores([third]), as_scores([close_by, close_by]), as_scores([0, 1]), as_scores([Fraction(1, 7)])]
     wins = np.zeros(6, dtype=np.int64)
     for _ in range(rounds(sample=3_000, full=100_000)):
-        one = Race(rate)
+        one = Race(slope)
         for block in blocks:
             one.run(block)
         wins[one.winner] += 1
     assert wins[[0, 1, 2, 3, 5]].sum() == 0  # the score 1 is ahead by far
     wins = np.zeros(3, dtype=np.int64)
     for _ in range(rounds(sample=3_000, full=100_000)):
-        one = Race(rate)
+        one = Race(slope)
         for block in blocks[:2]:
             one.run(block)
         wins[one.winner] += 1
-    shares = np.array([math.exp(float(rate * (third - Fraction(close_by)))), 1.0, 1.0])
+    shares = np.array([math.exp(float(slope * (third - Fraction(close_by)))), 1.0, 1.0])
     assert_counts_fit(wins, shares / shares.sum(), comparisons=1)
 
 
@@ -126,8 +126,8 @@ def test_narrow_numbers_are_not_mistaken(kind, rounds):
     assert_fits(Softmax(scores.tolist(), Fraction(1, 20)), np.array(winners), comparisons=7)
 
 
-def run_one(scores, rate):
-    one = Race(rate)
+def run_one(scores, slope):
+    one = Race(slope)
     one.run(scores)
     return one.winner
 
@@ -135,19 +135,19 @@ def run_one(scores, rate):
 @pytest.mark.parametrize(
     "scores", [[0.0, 1e308, -1e308], [0.0, 1e300], [-(10**400), 0], [0, 10**400, 5], [5e-324, 1.0]], ids=range(5)
 )
-@pytest.mark.parametrize("rate", [Fraction(10**10), Fraction(10**400)], ids=["1e10", "1e400"])
-def test_scores_of_any_range_are_compared(scores, rate):
+@pytest.mark.parametrize("slope", [Fraction(10**10), Fraction(10**400)], ids=["1e10", "1e400"])
+def test_scores_of_any_range_are_compared(scores, slope):
     with within(30):
-        assert run_one(as_scores(scores), rate) == int(np.argmax(np.array(scores, dtype=object)))
-        law = Softmax(scores, rate)
+        assert run_one(as_scores(scores), slope) == int(np.argmax(np.array(scores, dtype=object)))
+        law = Softmax(scores, slope)
         assert law.pmf(law.sample()) == pytest.approx(1.0)
 
 
 class Watched(Race):
     """A race that remembers everyone who challenged."""
 
-    def __init__(self, rate):
-        super().__init__(rate)
+    def __init__(self, slope):
+        super().__init__(slope)
         self.runners = []
 
     def _challenge(self, runner):
@@ -164,9 +164,9 @@ WORDS = [
 @pytest.mark.parametrize("word", WORDS)
 @pytest.mark.parametrize("score", [0, 3, -1000, 10**9, 0.1, Fraction(1, 3), 1e200])
 def test_the_filter_lemma_bounds_the_error_of_the_float(word, score):
-    rate = Fraction(7, 3)
+    slope = Fraction(7, 3)
     with swapped(Constant(word)):
-        one = Watched(rate)
+        one = Watched(slope)
         one.run(as_scores([1]))
         one._best = []
         one.run(as_scores([score]))
@@ -175,7 +175,7 @@ def test_the_filter_lemma_bounds_the_error_of_the_float(word, score):
     with flint.ctx.workprec(1000):
         for end in (word, word + 1):
             if end < WORD:
-                truth = (-arb(Fraction(end, WORD)).log()).log() - arb(rate * (Fraction(score) - 1))
+                truth = (-arb(Fraction(end, WORD)).log()).log() - arb(slope * (Fraction(score) - 1))
                 assert math.isinf(runner.low) or arb(runner.low) <= truth
                 assert math.isinf(runner.high) or truth <= arb(runner.high)
     assert math.isfinite(runner.low) or not (1 << 30) <= word <= WORD - (1 << 34)
@@ -236,10 +236,10 @@ def test_without_candidates_there_is_no_winner():
 
 
 @given(st.lists(st.fractions(-50, 50), min_size=1, max_size=20), st.fractions(Fraction(1, 100), 10))
-def test_softmax_encloses_its_definition(scores, rate):
-    outcomes, low, high = Softmax(scores, rate).table()
+def test_softmax_encloses_its_definition(scores, slope):
+    outcomes, low, high = Softmax(scores, slope).table()
     with flint.ctx.workprec(300):
-        weights = [arb(rate * score).exp() for score in scores]
+        weights = [arb(slope * score).exp() for score in scores]
         total = sum(weights, arb(0))
         for index, weight in enumerate(weights):
             truth = weight / total

@@ -23,8 +23,8 @@ SCORES = {
     "all of int64": ([2**63 - 1, -(2**63), 0, 2**62], Fraction(1, 2**63)),
     "beyond int64": ([10**30, 10**30 + 1, 10**30 - 1], Fraction(1)),
     "beyond floats": ([10**400, 10**400 + 1, 10**400 - 2], Fraction(1, 2)),
-    "a tiny rate": ([10**400, -(10**400), 0], Fraction(1, 10**400)),
-    "a huge rate": ([3, 3, 2], Fraction(10**400)),
+    "a tiny slope": ([10**400, -(10**400), 0], Fraction(1, 10**400)),
+    "a huge slope": ([3, 3, 2], Fraction(10**400)),
     "very skewed": ([0, 0, -1000, -(10**6)], Fraction(1)),
     "equal": ([7] * 10, Fraction(5)),
 }
@@ -40,9 +40,9 @@ named = pytest.mark.parametrize("name", SCORES)
 signed = pytest.mark.parametrize("name", SIGNED)
 
 
-def positions(scores, rate, count):
+def positions(scores, slope, count):
     """Return signed draws as positions of their law."""
-    queries, signs = signed_draws(scores, rate, count)
+    queries, signs = signed_draws(scores, slope, count)
     return queries + len(scores) * (signs < 0)
 
 
@@ -61,17 +61,17 @@ def test_draws_have_the_law_when_every_coin_is_tossed_in_balls(name, monkeypatch
 
 @signed
 def test_signed_draws_have_the_law(name, rounds):
-    scores, rate = SIGNED[name]
-    drawn = positions(scores, rate, rounds(sample=20_000, full=500_000))
-    assert_fits(SignedDraws(scores, rate).law, drawn, comparisons=len(SIGNED))
+    scores, slope = SIGNED[name]
+    drawn = positions(scores, slope, rounds(sample=20_000, full=500_000))
+    assert_fits(SignedDraws(scores, slope).law, drawn, comparisons=len(SIGNED))
 
 
 @signed
 def test_signed_draws_have_the_law_when_every_coin_is_tossed_in_balls(name, monkeypatch, rounds):
     monkeypatch.setattr(softmax_draws, "_SLIVER", 2.0)
-    scores, rate = SIGNED[name]
-    drawn = positions(scores, rate, rounds(sample=2_000, full=50_000))
-    assert_fits(SignedDraws(scores, rate).law, drawn, comparisons=len(SIGNED))
+    scores, slope = SIGNED[name]
+    drawn = positions(scores, slope, rounds(sample=2_000, full=50_000))
+    assert_fits(SignedDraws(scores, slope).law, drawn, comparisons=len(SIGNED))
 
 
 def test_draws_among_many_candidates_have_the_law(rounds):
@@ -112,11 +112,11 @@ RATES = st.fractions(Fraction(1, 2**80), 4) | st.fractions(Fraction(1, 10**6), 4
 
 
 @given(st.lists(NARROW | WIDE | st.integers(-(10**40), 10**40), min_size=1, max_size=70), RATES)
-def test_no_weight_is_too_small_and_none_is_much_too_large(scores, rate):
-    weights, shift = weights_of(SoftmaxDraws(scores, rate))
+def test_no_weight_is_too_small_and_none_is_much_too_large(scores, slope):
+    weights, shift = weights_of(SoftmaxDraws(scores, slope))
     with flint.ctx.workprec(300):
         for score, weight in zip(scores, weights, strict=True):
-            exponent = max(rate * (score - max(scores)), Fraction(-(10**5)))
+            exponent = max(slope * (score - max(scores)), Fraction(-(10**5)))
             truth = arb(exponent).exp() * (1 << shift)
             assert truth <= weight
             assert weight - 1 <= truth * (1 + arb(Fraction(1, 2**35)))
@@ -140,13 +140,13 @@ def thresholds(exponent, shift, weight):
 @pytest.mark.parametrize("weighted", [False, True])
 def test_words_at_the_threshold_are_decided_exactly(distance, weighted):
     """The first word leaves the coin open; the bits after it decide."""
-    rate = Fraction(3, 7)
-    (_, weight), shift = weights_of(SoftmaxDraws([0, -distance], rate)) if weighted else ((1, 1), 0)
-    edge = thresholds(rate * distance, shift, weight)
+    slope = Fraction(3, 7)
+    (_, weight), shift = weights_of(SoftmaxDraws([0, -distance], slope)) if weighted else ((1, 1), 0)
+    edge = thresholds(slope * distance, shift, weight)
     for word in {max(edge - 1, 0), edge, min(edge + 1, WORD - 1)}:
         for after, heads in ((0, word <= edge), (WORD - 1, word + 1 <= edge)):
             with swapped(Script([word] * 64, then=Constant(after))):
-                coin = softmax_draws._coins(np.array([distance], dtype=np.uint64), rate, shift, np.array([weight]))
+                coin = softmax_draws._coins(np.array([distance], dtype=np.uint64), slope, shift, np.array([weight]))
             assert coin.tolist() == [heads]
 
 
@@ -187,10 +187,10 @@ def test_scores_that_are_not_whole_are_refused(kind, scores):
         kind(scores, 1)
 
 
-@pytest.mark.parametrize("rate", [0, -1, float("nan"), None, "1"])
-def test_a_rate_that_is_not_positive_is_refused(rate):
+@pytest.mark.parametrize("slope", [0, -1, float("nan"), None, "1"])
+def test_a_rate_that_is_not_positive_is_refused(slope):
     with pytest.raises(ParameterError):
-        SoftmaxDraws([1], rate)
+        SoftmaxDraws([1], slope)
 
 
 def test_a_count_that_is_none_is_refused():

@@ -75,7 +75,7 @@ def test_the_mean_product_over_codebooks_is_the_stated_constant(dimension: int, 
         means[book] = weights @ spec.codebook.directions(numbers) / 2.0**UNIT_BITS
     # the directions are fixed; the tolerance is seven standard errors of random ones
     error = means.std(axis=0) / math.sqrt(books)
-    assert np.all(np.abs(means.mean(axis=0) - spec.shift * direction) < 7 * error)
+    assert np.all(np.abs(means.mean(axis=0) - spec.normalization * direction) < 7 * error)
 
 
 @pytest.mark.theorem("UnitVectors.accuracy")
@@ -149,7 +149,7 @@ def test_few_people_get_a_proven_interval() -> None:
     assert "normal" in spec.aggregator().add(np.arange(1000) * 1000).estimate().of(2).method
     with pytest.raises(ParameterError, match="from 0 to 5"):
         found.of(6)
-    half = math.sqrt(2 * math.log(40) * (1 / 500 + 1 / spec.codebooks)) / spec.shift
+    half = math.sqrt(2 * math.log(40) * (1 / 500 + 1 / spec.codebooks)) / spec.normalization
     assert one.high == pytest.approx(found.value + half)
     assert one.low == pytest.approx(found.value - half)
     for confidence in (0, 1, float("nan")):
@@ -189,10 +189,10 @@ def test_few_codebooks_leave_a_bias_that_errors_and_intervals_count() -> None:
     reports = np.arange(400)
     narrow, wide = (spec.aggregator().add(reports).estimate() for spec in (many, few))
     assert wide.standard_error == pytest.approx(narrow.standard_error * math.sqrt(1 + 400 / 50), rel=1e-6)
-    half = math.sqrt(2 * math.log(40) * (1 / 400 + 1 / 50)) / few.shift
+    half = math.sqrt(2 * math.log(40) * (1 / 400 + 1 / 50)) / few.normalization
     assert wide.intervals().high == pytest.approx(wide.value + half)
     one = many.aggregator().add([7]).estimate()
-    assert one.standard_error == pytest.approx(np.full(6, 1 / many.shift))
+    assert one.standard_error == pytest.approx(np.full(6, 1 / many.normalization))
 
 
 @pytest.mark.theorem("UnitVectors.accuracy")

@@ -27,7 +27,7 @@ from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
 from discreet.local import Aggregator, Client, DirectResponse, ReportBatch, Spec
 from discreet.local.protocol.aggregator import sealed
-from discreet.local.protocol.report_counts import LARGEST_TOTAL
+from discreet.local.protocol.report_histogram import LARGEST_TOTAL
 from discreet.local.protocol.spec import _PROTOCOLS
 from discreet.testing.hostile import HOSTILE_VALUES
 

@@ -150,7 +150,7 @@ def test_scores_beyond_floats_are_told_apart() -> None:
 
 def test_monotone_scores_need_half_the_distance() -> None:
     halved, full = (PermuteAndFlip(epsilon=1, sensitivity=3, monotone=monotone) for monotone in (False, True))
-    assert (halved.rate, full.rate) == (Fraction(1, 6), Fraction(1, 3))
+    assert (halved.slope, full.slope) == (Fraction(1, 6), Fraction(1, 3))
 
 
 def test_a_million_candidates_are_one_pass() -> None:

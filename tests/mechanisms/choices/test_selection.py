@@ -45,7 +45,7 @@ def test_randomized_response_is_an_instance_of_the_exponential_mechanism() -> No
     # score 1 for one's own category: changing it moves two scores by 1, so the factor 2 gives epsilon/2 at this rate
     law = dp.Exponential(epsilon=2, sensitivity=1).law([1, 0, 0, 0, 0])
     assert law.pmf(0) == pytest.approx(response.truth, rel=1e-12)
-    assert own_category.rate == Fraction(1, 2)
+    assert own_category.slope == Fraction(1, 2)
 
 
 def test_a_price_list_is_chosen_by_revenue() -> None:
@@ -97,7 +97,7 @@ def test_monotone_scores_need_half_the_noise() -> None:
     assert dp.NoisyMax(epsilon=1, sensitivity=1, monotone=True).noise.scale == 1
     assert dp.NoisyMax(epsilon=1, sensitivity=1).noise.scale == 2
     halved, full = (dp.Exponential(epsilon=1, sensitivity=1, monotone=monotone) for monotone in (False, True))
-    assert full.rate == 2 * halved.rate
+    assert full.slope == 2 * halved.slope
 
 
 def test_float_scores_are_rounded_to_a_public_grid() -> None:

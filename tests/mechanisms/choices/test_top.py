@@ -75,7 +75,7 @@ def test_the_price_of_k_choices_keeps_the_guarantee_for_epsilon(epsilon: float) 
         assert mechanism.guarantee == dp.PureDP(round_up(Fraction(epsilon)), relation=dp.Relation.ADD_REMOVE)
         assert mechanism.loss.satisfies(mechanism.guarantee)
         least = Fraction(5e-324)  # below the normal floats a share loses up to this much, elsewhere one part in 2^52
-        assert mechanism.rate >= Fraction(epsilon) / k * (1 - Fraction(1, 2**52)) - least
+        assert mechanism.slope >= Fraction(epsilon) / k * (1 - Fraction(1, 2**52)) - least
 
 
 @pytest.mark.theorem("Top.privacy")
@@ -83,8 +83,8 @@ def test_the_price_of_k_choices_keeps_the_guarantee_for_epsilon(epsilon: float) 
 @pytest.mark.parametrize("rho", [1e-30, 0.01, 0.3, Fraction(1, 3)])
 def test_rho_buys_the_largest_epsilon_a_choice_that_k_of_them_may_have(k: int, rho: float) -> None:
     mechanism = Top(k=k, rho=rho, sensitivity=1, monotone=True)
-    assert k * mechanism.rate**2 / 8 <= Fraction(rho)
-    assert k * (mechanism.rate * (1 + Fraction(1, 2**48))) ** 2 / 8 > Fraction(rho)
+    assert k * mechanism.slope**2 / 8 <= Fraction(rho)
+    assert k * (mechanism.slope * (1 + Fraction(1, 2**48))) ** 2 / 8 > Fraction(rho)
     assert isinstance(mechanism.guarantee, dp.ZCDP)
     assert mechanism.loss.satisfies(mechanism.guarantee)
 
@@ -92,7 +92,7 @@ def test_rho_buys_the_largest_epsilon_a_choice_that_k_of_them_may_have(k: int, r
 def test_the_least_rho_that_can_be_split_is_split() -> None:
     mechanism = Top(k=2, rho=1e-323, sensitivity=1, monotone=True)
     assert mechanism.loss.satisfies(mechanism.guarantee)
-    assert 0 < 2 * mechanism.rate**2 / 8 <= Fraction(1e-323)
+    assert 0 < 2 * mechanism.slope**2 / 8 <= Fraction(1e-323)
 
 
 @pytest.mark.theorem("Top.accuracy")

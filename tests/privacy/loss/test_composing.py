@@ -307,7 +307,7 @@ def test_sampling_states_its_relation_and_its_sampler():
         (gaussian_loss(1, relation=ADD_REMOVE), "by hand", ParameterError, "must be one of"),
         (ZCDP(0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "Start from the noise instead"),
         (RenyiDP(3, 0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "Start from the noise instead"),
-        (1.0, "poisson", ParameterError, "takes a price"),
+        (1.0, "poisson", ParameterError, "takes a loss"),
     ],
 )
 def test_what_cannot_be_sampled_is_refused_with_the_reason(loss, sampler, error, words):
@@ -348,8 +348,8 @@ def test_pure_targets_and_sampled_families_are_calibrated_too():
     ("family", "changes", "words"),
     [
         (lambda _: PureDP(1).loss, {}, "no parameter up to"),
-        (lambda _: PureDP(0).loss, {}, "does the price fall"),
-        (lambda s: s, {}, "must return a price"),
+        (lambda _: PureDP(0).loss, {}, "does the loss fall"),
+        (lambda s: s, {}, "must return a loss"),
         (gaussian_loss, {"delta": 1}, "allows everything"),
         (gaussian_loss, {"epsilon": -1}, "epsilon"),
         (gaussian_loss, {"epsilon": math.nan}, "epsilon"),

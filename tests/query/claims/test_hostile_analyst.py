@@ -292,7 +292,7 @@ def test_a_key_that_no_text_can_be_is_refused_before_the_charge(key):
     asked = session(people(10))
     with pytest.raises(DiscreetError):
         asked.sql("SELECT k, COUNT(DISTINCT uid) AS n FROM t GROUP BY k", epsilon=1, keys={"k": [key]})
-    assert asked.budget.spent.epsilon == 0
+    assert asked.balance.spent.epsilon == 0
 
 
 def test_an_integer_key_has_64_bits():
@@ -313,7 +313,7 @@ def test_a_selection_that_no_integer_holds_is_refused_before_the_charge():
     asked = session(people(10), budget=ApproxDP(1, 0.5))
     with pytest.raises(DiscreetError):
         asked.sql("SELECT k, COUNT(*) AS n FROM t GROUP BY k", epsilon=1e-18, delta=1e-6)
-    assert asked.budget.spent.epsilon == 0
+    assert asked.balance.spent.epsilon == 0
 
 
 def test_a_file_that_is_a_link_to_elsewhere_is_read_or_refused_when_opened(tmp_path):

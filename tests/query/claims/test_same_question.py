@@ -64,7 +64,7 @@ def test_conditions_of_one_meaning_are_one_question(conditions):
     answers = [asked.sql(f"SELECT COUNT(*) AS n FROM people {one}", epsilon=1) for one in conditions]  # noqa: S608
     assert [one.record.replayed for one in answers] == [False] + [True] * (len(answers) - 1)
     assert len({one.value for one in answers}) == 1
-    assert asked.budget.spent.epsilon == 1
+    assert asked.balance.spent.epsilon == 1
 
 
 def test_conditions_of_other_meanings_are_other_questions():

@@ -108,7 +108,7 @@ def test_prices_beyond_all_floats_are_refused_in_our_words(sql, price):
     asked = session(budget=ApproxDP(2, 0.1))
     with pytest.raises(DiscreetError):
         asked.sql(sql, **price)
-    assert asked.budget.spent.epsilon == 0
+    assert asked.balance.spent.epsilon == 0
 
 
 def test_a_watch_with_a_huge_threshold_can_be_shown():
@@ -133,7 +133,7 @@ def test_ten_grants_of_a_tenth_fit_into_one():
     asked = session(budget=PureDP(1))
     for _ in range(10):
         granted(asked, PureDP(0.1))
-    assert asked.budget.spent.epsilon == 1
+    assert asked.balance.spent.epsilon == 1
 
 
 # tried: an engine that failed is still asked for rows
@@ -142,7 +142,7 @@ def test_an_engine_that_failed_is_not_asked_for_rows():
     asked._charging._failed = True
     with pytest.raises(DiscreetError):
         granted(asked, PureDP(1))
-    assert asked.budget.spent.epsilon == 0
+    assert asked.balance.spent.epsilon == 0
 
 
 # tried: a column of pandas' usual times with a zone closes a whole frame, also to questions about other columns

@@ -23,7 +23,7 @@ def explained(sql, budget=None, *, rows_expected=None, confidence=0.95, price=No
     session = session_on(budget or PureDP(4), **(stated or {"rows": 2, "groups": 2}))
     found = session.explain(sql, rows_expected=rows_expected, confidence=confidence, **(price or {"epsilon": 1}))
     assert session.engine.reads == 0
-    assert session.budget.spent.loss.epsilon(0.5).upper == 0
+    assert session.balance.spent.loss.epsilon(0.5).upper == 0
     return found
 
 

@@ -128,7 +128,7 @@ def test_threads_of_many_sessions_over_one_file_are_charged_once(tmp_path):
     answers = [one.end() for one in asked]
     assert len({str(answer.rows) for answer in answers}) == 1
     assert sum(not answer.record.replayed for answer in answers) == 1
-    assert sessions[0].budget.spent.epsilon == 1
+    assert sessions[0].balance.spent.epsilon == 1
     assert sessions[0].ledger._turns._descriptor is None
     for session in sessions:
         session.close()

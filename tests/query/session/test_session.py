@@ -74,7 +74,7 @@ def test_every_answer_is_charged_what_it_guarantees_and_the_sum_keeps_the_budget
             answer = session.sql(sql, epsilon=epsilon)
             assert answer.guarantee == PureDP(epsilon, relation=PEOPLE)
             assert not answer.record.replayed
-        assert session.budget.spent.epsilon == 1
+        assert session.balance.spent.epsilon == 1
         before = entries(session)
         with pytest.raises(BudgetExceeded):
             session.sql(ASK, epsilon=Fraction(1, 10**9))
@@ -101,7 +101,7 @@ def test_the_ledger_is_charged_the_sum_of_the_parts_under_every_budget(budget, p
             parts = [one.rho if one.rho is not None else one.epsilon for one in answer.priced.parts]
             assert sum(parts) == answer.priced.cost.amount
             whole += sum(parts)
-        found = session.budget.spent
+        found = session.balance.spent
         name = "rho" if isinstance(budget, ZCDP) else "epsilon"
         assert Fraction(getattr(found, name)) == whole == spent[name]
         if "delta" in spent:
@@ -147,7 +147,7 @@ def test_an_engine_that_fails_says_one_constant_sentence_and_the_price_stays_spe
     assert failure.__context__ is None
     assert failure.__cause__ is None
     assert "secret-4711" not in "".join(traceback.format_exception(failure))
-    assert session.budget.spent.epsilon == 1
+    assert session.balance.spent.epsilon == 1
     kinds = [entry.kind.value for entry in session.ledger.entries()]
     assert len(kinds) == 3
     assert "failed" in str([entry.fields for entry in session.ledger.entries()][-1])
@@ -159,7 +159,7 @@ def test_an_engine_that_fails_says_one_constant_sentence_and_the_price_stays_spe
     other = Session(session.policy, analyst="ana", engine=Untouchable(), ledger=session.ledger)
     with pytest.raises(QueryFailed):
         other.sql(sql, epsilon=1)
-    assert other.budget.spent.epsilon == 2
+    assert other.balance.spent.epsilon == 2
 
 
 def test_top_watch_grant_and_bound_fail_without_a_word_of_the_engine():
@@ -181,7 +181,7 @@ def test_top_watch_grant_and_bound_fail_without_a_word_of_the_engine():
         assert str(caught.value) == words
         assert caught.value.__context__ is None
         assert caught.value.__cause__ is None
-        assert session.budget.spent.epsilon == spent
+        assert session.balance.spent.epsilon == spent
 
 
 def test_a_closed_session_refuses_every_question_before_the_charge():
@@ -209,7 +209,7 @@ def test_a_closed_session_refuses_every_question_before_the_charge():
     ):
         with pytest.raises(QueryRefused, match=r"this session is closed.*Nothing was spent"):
             call()
-    assert session.budget.spent.epsilon == 0
+    assert session.balance.spent.epsilon == 0
     assert entries(session) == before
     session.close()
 
@@ -235,7 +235,7 @@ def test_eight_threads_at_once_never_overspend():
         thread.join()
     assert len(outcomes) == 80
     assert outcomes.count("answered") == 16
-    assert session.budget.spent.epsilon == 2
+    assert session.balance.spent.epsilon == 2
     session.ledger.verify()
 
 
@@ -263,7 +263,7 @@ def test_what_is_answered_afresh_at_once_is_paid_each_time():
     for thread in threads:
         thread.join()
     assert len(answers) == 4
-    assert session.budget.spent.epsilon == 1
+    assert session.balance.spent.epsilon == 1
     assert not any(one.record.replayed for one in answers)
     again = session.sql("SELECT COUNT(*) AS n FROM t WHERE x < 3", epsilon=0.25)
     assert again.record.replayed
@@ -284,7 +284,7 @@ def test_threads_may_share_a_session_on_a_database():
         for thread in threads:
             thread.join()
         assert len(found) == 8
-        assert session.budget.spent.epsilon == 2
+        assert session.balance.spent.epsilon == 2
         assert sorted(one.record.number for one in found) == sorted({one.record.number for one in found})
 
 
@@ -297,7 +297,7 @@ def test_a_session_is_neither_pickled_nor_copied_and_shows_nothing_of_the_data()
             ASK, __import__("discreet.query.pricing.price", fromlist=["read_price"]).read_price(epsilon=1)
         )
         shown = [repr(session), str(session), session._repr_html_(), repr(made), str(made), repr(session.engine)]
-        shown += [str(session.budget), repr(session.ledger), str(session.explain(ASK, epsilon=1))]
+        shown += [str(session.balance), repr(session.ledger), str(session.explain(ASK, epsilon=1))]
         for text in shown:
             assert "ward-" not in text
             assert "elsewhere" not in text
@@ -357,12 +357,12 @@ def test_a_public_frame_joins_by_its_unique_column():
 def test_a_grant_is_charged_once_and_recorded_and_hands_out_units():
     with open_session(PureDP(2)) as session:
         with session.grant("visits", ["cost"], PureDP(0.5), purpose="a model") as rows:
-            assert session.budget.spent.epsilon == 0.5
+            assert session.balance.spent.epsilon == 0.5
             assert set(rows) == {"cost", "unit"}
             assert len(rows["cost"]) == 300
         with pytest.raises(ValueError, match="inside"), session.grant("visits", ["cost"], PureDP(0.5)):
             raise ValueError("inside")
-        assert session.budget.spent.epsilon == 1
+        assert session.balance.spent.epsilon == 1
         before = entries(session)
         for arguments, error in (
             (("nothing", ["cost"], PureDP(0.5)), UnknownName),
@@ -386,7 +386,7 @@ def test_a_bounded_table_is_made_once_and_read_by_the_queries_it_fits():
         assert abs(session.sql(ASK, epsilon=8)["n"][0] - 100) < 100
         units = session.sql("SELECT COUNT(DISTINCT patient) AS u FROM visits", epsilon=8)
         assert "bounded beforehand" not in units.priced.bounding.reason
-        assert session.budget.spent.epsilon == 16
+        assert session.balance.spent.epsilon == 16
         with pytest.raises(UnknownName):
             session.bound("nothing")
 
@@ -406,7 +406,7 @@ def test_a_declared_size_makes_every_guarantee_one_about_a_changed_unit():
     session = small_session(Told(([()], {"One": [7]})), table=table)
     answer = session.sql("SELECT COUNT(*) AS n FROM t", epsilon=1)
     assert answer.relation is Relation.CHANGE_ONE
-    assert session.budget.spent.relation is Relation.CHANGE_ONE
+    assert session.balance.spent.relation is Relation.CHANGE_ONE
 
 
 def test_rehearsals_and_explanations_read_nothing_and_spend_nothing():

@@ -127,10 +127,10 @@ def test_top_names_the_largest_public_keys_at_one_charge_and_again_for_free():
     assert again.keys == best.keys
     assert again.record.replayed
     assert engine.reads == 1
-    assert session.budget.spent.epsilon == 1
+    assert session.balance.spent.epsilon == 1
     both = session.top(KEYED, k=2, epsilon=1)
     assert sorted(both) == [0, 1]
-    assert session.budget.spent.epsilon == 2
+    assert session.balance.spent.epsilon == 2
     # Twelve digits: an entry's digest holds any given three of them once in seventy runs.
     assert str(private) not in str(best) + best._repr_html_() + repr(best)
     assert "place" in str(best)
@@ -172,7 +172,7 @@ def test_a_watch_is_a_stream_with_the_contribution_of_its_first_question(stated,
     table = table_policy(**stated, people=3 if relation is CHANGE_ONE else None)
     session = session_on(Told(([()], {"One": [0]})), table=table)
     watch = session.watch(10, epsilon=0.5, hits=2)
-    assert session.budget.spent.epsilon == 0
+    assert session.balance.spent.epsilon == 0
     watch.ask(COUNT)
     stream = watch._stream
     unit = 1 if "unit" in stated else WEIGHT
@@ -182,7 +182,7 @@ def test_a_watch_is_a_stream_with_the_contribution_of_its_first_question(stated,
     assert stream.monotone is (relation is ADD_REMOVE)
     assert stream.guarantee == PureDP(0.5, relation=relation)
     assert stream.hits == 2
-    assert session.budget.spent.epsilon == 0.5
+    assert session.balance.spent.epsilon == 0.5
 
 
 @pytest.mark.theorem("Watch.privacy")
@@ -191,7 +191,7 @@ def test_a_watch_is_charged_once_however_often_it_is_asked():
     session = session_on(engine, table=table_policy(unit="row"))
     watch = session.watch(1000, epsilon=1)
     assert [watch.ask(f"{COUNT} WHERE x > {one}") for one in range(20)] == [False] * 20
-    assert session.budget.spent.epsilon == 1
+    assert session.balance.spent.epsilon == 1
     engine.sums = ([()], {"One": [5000]})
     assert watch.ask(COUNT)
     assert watch.remaining == 0
@@ -199,7 +199,7 @@ def test_a_watch_is_charged_once_however_often_it_is_asked():
     with pytest.raises(StreamSpent, match="open another one"):
         watch.ask(COUNT)
     assert engine.reads == reads
-    assert session.budget.spent.epsilon == 1
+    assert session.balance.spent.epsilon == 1
     assert repr(watch) == "Watch(threshold=1000, hits=1, remaining=0)"
 
 
@@ -233,7 +233,7 @@ def test_a_watch_takes_one_count_and_charges_nothing_for_anything_else(sql):
     session = session_on(Told())
     with pytest.raises(UnsupportedSQL, match="one count without groups"):
         session.watch(10, epsilon=1).ask(sql)
-    assert session.budget.spent.epsilon == 0
+    assert session.balance.spent.epsilon == 0
 
 
 def test_what_a_watch_needs_is_refused_at_once():
@@ -279,7 +279,7 @@ def test_a_watch_ends_when_the_engine_fails():
     with pytest.raises((StreamSpent, QueryRefused), match="open another"):
         watch.ask(COUNT)
     assert engine.reads == reads
-    assert session.budget.spent.epsilon == 1
+    assert session.balance.spent.epsilon == 1
 
 
 def test_units_are_watched_one_by_one():
@@ -330,7 +330,7 @@ def test_a_watch_tells_its_accuracy_before_and_after_the_first_question_and_char
         with pytest.raises(ParameterError, match="sql="):
             ask()
         planned = ask(sql=COUNT)
-        assert session.budget.spent.epsilon == 0
+        assert session.balance.spent.epsilon == 0
         assert engine.reads == 0
         assert planned > 0
     before = watch.alpha(queries=50, beta=0.05, sql=COUNT)
@@ -353,7 +353,7 @@ def test_numbers_that_were_not_asked_for_are_refused_and_charge_nothing(ask):
     with pytest.raises(MissingParameter, match="answer_epsilon="):
         watch.error(confidence=0.95, sql=COUNT)
     assert engine.reads == 0
-    assert session.budget.spent.epsilon == 0
+    assert session.balance.spent.epsilon == 0
 
 
 @pytest.mark.parametrize("given", [{"answer_epsilon": 0}, {"answer_epsilon": -1}, {"answer_epsilon": "x"}, {"gap": 1}])

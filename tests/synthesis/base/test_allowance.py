@@ -117,7 +117,7 @@ def test_a_choice_by_centered_counts_costs_its_share_on_the_worst_neighbors_and_
     ranges = []
     for one, other in neighboring(relation, rows):
         moved = 2 * (counts(one) - counts(other)) - (len(one) - len(other))
-        ranges.append(mechanism.rate * int(moved.max() - moved.min()))
+        ranges.append(mechanism.slope * int(moved.max() - moved.min()))
     spent = max(ranges) if allowance.pure else max(ranges) ** 2 / 8
     allowed = SHARE * allowance.amount
     assert allowed * (1 - Fraction(1, 10**12)) <= spent <= allowed

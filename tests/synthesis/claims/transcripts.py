@@ -68,7 +68,7 @@ def _loss(one: Step, other: Step, *, pure: bool) -> float:
     assert one.told.shape == other.told.shape
     moved = one.told - other.told
     if isinstance(one.mechanism, Exponential):
-        ranged = float(np.ptp(moved)) * float(one.mechanism.rate)
+        ranged = float(np.ptp(moved)) * float(one.mechanism.slope)
         return ranged if pure else ranged**2 / 8
     noise = one.mechanism.noise
     assert isinstance(noise, DiscreteLaplace) == pure

@@ -326,7 +326,7 @@ def test_other_mistakes_in_a_domain_are_refused() -> None:
         Domain(())
     with pytest.raises(ParameterError, match="same name"):
         Domain((Attribute("x", (1,)), Attribute("x", (2,))))
-    with pytest.raises(ParameterError, match="has a name"):
+    with pytest.raises(ParameterError, match="must have a name"):
         Attribute("", (1,))
     with pytest.raises(ParameterError, match="65,536 values"):
         Attribute("x", tuple(range(65_536)), missing=True)

@@ -213,7 +213,7 @@ def test_a_plan_predicts_what_the_theorem_says_about_its_own_parameters():
     )
     assert abs(found.bound - stated) < 1e-12
     assert (found.vacuous, found.maximum, float(found)) == (False, found.bound, found.bound)
-    assert "with 90 % confidence no share is off" in str(found)
+    assert "with 90 % confidence no frequency is off" in str(found)
     assert made.error(confidence=0.99).bound > found.bound
     assert "0.25 of the best one" in str(made.error(0.9, gap=0.25))
     assert made.error(0.9, gap=0.25).bound == pytest.approx(found.bound + 0.25)

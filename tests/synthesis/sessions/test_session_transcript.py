@@ -170,19 +170,19 @@ def goes_on(folder: Path, number: int, point: str) -> None:
     before = kept(folder / "draws")
     assert len(before) == number - (point == "drawn")
     with opened(str(folder)) as session:
-        assert session.budget.spent.epsilon == 2
+        assert session.balance.spent.epsilon == 2
         release = asked(session, folder / "draws")
         rounds = release.evidence["transcript"]
         assert len(rounds) == ROUNDS
         assert rounds[: len(before)] == before
-        spent = session.budget.spent.epsilon
+        spent = session.balance.spent.epsilon
         assert spent == 2 + (price_of(number, release) if point == "drawn" else 0)
         again = asked(session, folder / "draws")
         assert again.evidence["record"]["replayed"]
         assert again.evidence["transcript"] == rounds
         assert np.array_equal(again.answers, release.answers)
         assert asked(session, folder / "others").evidence["record"]["replayed"]
-        assert session.budget.spent.epsilon == spent
+        assert session.balance.spent.epsilon == spent
         session.ledger.verify()
 
 
@@ -219,7 +219,7 @@ def test_a_copy_that_is_put_back_after_a_kill_pays_for_what_the_killed_process_d
             with dying(0, "before it is stored"), opened(str(folder)) as session:
                 with pytest.raises(Death):
                     asked(session, folder / "draws")
-                spent = Fraction(session.budget.spent.epsilon)
+                spent = Fraction(session.balance.spent.epsilon)
             prices = [price_of(one, session) for one in range(lines, ROUNDS + 1)]
             assert spent == 2 + sum(prices[: 5 - lines + 1]) + (times - 1) * sum(prices)
 
@@ -231,7 +231,7 @@ def test_a_crash_between_the_charge_and_the_first_line_pays_for_everything_again
     with opened(str(tmp_path)) as session:
         release = asked(session, tmp_path / "draws")
         assert len(release.evidence["transcript"]) == ROUNDS
-        assert session.budget.spent.epsilon == 4
+        assert session.balance.spent.epsilon == 4
 
 
 @pytest.mark.theorem("released_with.privacy")
@@ -263,7 +263,7 @@ def test_a_release_is_taken_up_for_the_rounds_that_were_lost(
             paid += Counter(range(first, until + 1))
         assert draws <= paid
         extra = sum((price_of(one, release) * (paid[one] - 1) for one in paid), Fraction(0))
-        assert session.budget.spent.epsilon == 2 + extra
+        assert session.balance.spent.epsilon == 2 + extra
         session.ledger.verify()
 
 
@@ -276,13 +276,13 @@ def test_a_second_taking_up_at_the_same_round_pays_for_all_that_follow(tmp_path:
         draws += killed(tmp_path, 0, "before it is stored")
         (tmp_path / "draws").write_bytes(copy)
         with opened(str(tmp_path)) as session:
-            spent.append(Fraction(session.budget.spent.epsilon))
+            spent.append(Fraction(session.balance.spent.epsilon))
     with dying(0, "never") as last, opened(str(tmp_path)) as session:
         release = asked(session, tmp_path / "draws")
         draws += last
         remaining = sum(price_of(one, release) for one in range(4, ROUNDS + 1))
         assert spent == [2, 2 + remaining, 2 + 2 * remaining]
-        assert session.budget.spent.epsilon == 2 + 3 * remaining
+        assert session.balance.spent.epsilon == 2 + 3 * remaining
         assert draws == {**dict.fromkeys(range(1, 4), 1), **dict.fromkeys(range(4, ROUNDS + 1), 4)}
 
 
@@ -293,7 +293,7 @@ def test_a_file_put_back_to_an_earlier_state_pays_for_every_round_that_was_begun
     (tmp_path / "draws").write_bytes(b"".join(late.splitlines(keepends=True)[:2]))  # as a copy of the first round was
     with opened(str(tmp_path)) as session:
         release = asked(session, tmp_path / "draws")
-        assert session.budget.spent.epsilon == 2 + sum(price_of(one, release) for one in range(2, 6))
+        assert session.balance.spent.epsilon == 2 + sum(price_of(one, release) for one in range(2, 6))
 
 
 @pytest.mark.theorem("Parts.privacy")
@@ -315,7 +315,7 @@ def test_of_two_attempts_from_copies_only_the_newest_draws(tmp_path: Path) -> No
         assert draws == {3: 2, 4: 2, 5: 1, 6: 1}
         release = asked(first, tmp_path / "draws")  # the session goes on, and has what the other released
         assert release.evidence["record"]["replayed"]
-        assert first.budget.spent.epsilon == 2 + sum(price_of(one, release) for one in range(3, ROUNDS + 1))
+        assert first.balance.spent.epsilon == 2 + sum(price_of(one, release) for one in range(3, ROUNDS + 1))
         first.ledger.verify()
 
 
@@ -352,7 +352,7 @@ def test_an_attempt_that_was_copied_while_it_ran_does_not_go_on_beside_its_copy(
         monkeypatch.setattr(FileTranscript, "append", copied)
         with contextlib.suppress(ReleaseSuperseded):
             asked(first, tmp_path / "draws")
-        spent = Fraction(first.budget.spent.epsilon)
+        spent = Fraction(first.balance.spent.epsilon)
         monkeypatch.undo()
         release = asked(first, tmp_path / ("copy" if fenced else "draws"))
     cost = 2 + sum(price_of(one, release) * max(draws[one] - (one > 2), 0) for one in range(1, ROUNDS + 1))
@@ -365,7 +365,7 @@ def test_two_at_once_do_not_draw_the_same_rounds(tmp_path: Path) -> None:
     with opened(str(tmp_path)) as session:
         with FileTranscript(tmp_path / "draws"), pytest.raises(LedgerError, match="another process"):
             asked(session, tmp_path / "draws")
-        assert session.budget.spent.epsilon == 2
+        assert session.balance.spent.epsilon == 2
 
 
 def test_another_analyst_or_another_version_of_the_data_cannot_take_it_up(tmp_path: Path) -> None:
@@ -379,7 +379,7 @@ def test_another_analyst_or_another_version_of_the_data_cannot_take_it_up(tmp_pa
             with pytest.raises(LedgerMismatch, match="Nothing was spent"):
                 asked(other, tmp_path / "draws")
             assert other.engine.reads == 0  # type: ignore[attr-defined]
-        assert session.budget.spent.epsilon == 2
+        assert session.balance.spent.epsilon == 2
 
 
 def forged(path: Path, header: str, rounds: list[Round]) -> None:
@@ -414,7 +414,7 @@ def test_forged_rounds_are_refused_before_anything_is_charged_or_read(tmp_path: 
             forged(path, words, false)
             with pytest.raises(error):
                 asked(blind, path)
-            assert blind.budget.spent.epsilon == 2
+            assert blind.balance.spent.epsilon == 2
         assert blind.engine.reads == 0  # type: ignore[attr-defined]
 
 
@@ -425,7 +425,7 @@ def test_a_complete_transcript_is_finished_without_reading_data(tmp_path: Path) 
         release = asked(blind, tmp_path / "draws")
         assert blind.engine.reads == 0  # type: ignore[attr-defined]
         assert release.evidence["transcript"] == kept(tmp_path / "draws")
-        assert blind.budget.spent.epsilon == 2
+        assert blind.balance.spent.epsilon == 2
 
 
 def test_a_transcript_of_another_ledger_or_request_is_refused(tmp_path: Path) -> None:
@@ -436,13 +436,13 @@ def test_a_transcript_of_another_ledger_or_request_is_refused(tmp_path: Path) ->
         )
         with pytest.raises(LedgerMismatch, match="Nothing was spent"):
             asked(other, tmp_path / "draws")
-        assert other.budget.spent.epsilon == 0
+        assert other.balance.spent.epsilon == 0
         workload = conjunctions(domain_of(session, "people"), ways=2, count=15)
         with pytest.raises(LedgerMismatch, match="Nothing was spent"):
             dual_query(
                 session, "people", workload, epsilon=1, people=90, eta=1, rounds=6, transcript=tmp_path / "draws"
             )
-        assert session.budget.spent.epsilon == 2
+        assert session.balance.spent.epsilon == 2
 
 
 def test_what_failed_after_the_charge_is_not_taken_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -551,4 +551,4 @@ def test_a_release_without_a_file_keeps_its_transcript_in_the_ledger() -> None:
         assert again.evidence["record"]["replayed"]
         assert again.evidence["transcript"] == first.evidence["transcript"]
         assert steps == [(number, 4) for number in range(1, 5)]
-        assert session.budget.spent.epsilon == 2
+        assert session.balance.spent.epsilon == 2

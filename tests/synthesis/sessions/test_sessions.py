@@ -168,7 +168,7 @@ def test_the_same_request_is_the_stored_release_and_free() -> None:
     with open_session() as session:
         workload = workload_of(session)
         first, again = (mwem(session, "visits", workload, people=60, epsilon=1) for _ in range(2))
-        assert session.budget.spent.epsilon == 1
+        assert session.balance.spent.epsilon == 1
         assert (first.evidence["record"]["replayed"], again.evidence["record"]["replayed"]) == (False, True)
         assert first.evidence["record"]["number"] == again.evidence["record"]["number"]
         assert np.array_equal(first.answers, again.answers)
@@ -221,7 +221,7 @@ def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkey
         for spent in (1, 2):
             release = mwem(session, "visits", workload, people=60, epsilon=1)
             assert not release.evidence["record"]["replayed"]
-            assert session.budget.spent.epsilon == spent
+            assert session.balance.spent.epsilon == spent
         assert [fields["outcome"] for kind, fields in entries(session) if kind == "outcome"] == ["granted"] * 2
 
 
@@ -273,7 +273,7 @@ def test_a_closed_session_is_refused_before_anything_is_charged() -> None:
     for method in ("mwem", "dual-query"):
         with pytest.raises(QueryRefused, match=r"this session is closed: open another one to ask. Nothing was spent."):
             synthesize(session, "visits", asked, method=method, epsilon=1, people=60)
-    assert session.budget.spent.epsilon == 0
+    assert session.balance.spent.epsilon == 0
     assert not entries(session)[1:]
 
 
@@ -342,7 +342,7 @@ def test_a_progress_that_fails_costs_nobody_the_release() -> None:
     with open_session() as session:
         release = mwem(session, "visits", workload_of(session), people=60, epsilon=1, progress=closed)
         assert release.answers.shape == (12,)
-        assert session.budget.spent.epsilon == 1
+        assert session.balance.spent.epsilon == 1
 
 
 def test_best_is_a_function_like_the_others() -> None:
@@ -353,7 +353,7 @@ def test_best_is_a_function_like_the_others() -> None:
         assert again.evidence["record"]["replayed"]
         assert np.array_equal(one.answers, again.answers)
         assert one.plan["reason"]
-        assert session.budget.spent.epsilon == 1
+        assert session.balance.spent.epsilon == 1
 
 
 @pytest.mark.parametrize("rows", [0, 1])
@@ -405,12 +405,12 @@ def test_what_fails_after_the_charge_says_one_constant_sentence_and_stays_spent(
             assert caught.value.__context__ is None
             assert caught.value.__cause__ is None
             assert "secret-4711" not in "".join(traceback.format_exception(caught.value))
-            assert session.budget.spent.epsilon == 1
+            assert session.balance.spent.epsilon == 1
             assert entries(session)[-1][1]["outcome"] == "failed"
             assert "secret" not in str(entries(session))
             with pytest.raises(QueryRefused, match="open another session"):
                 run(session)
-            assert session.budget.spent.epsilon == 1
+            assert session.balance.spent.epsilon == 1
 
 
 def test_two_releases_at_once_are_charged_each_and_never_over_the_budget() -> None:
@@ -432,7 +432,7 @@ def test_two_releases_at_once_are_charged_each_and_never_over_the_budget() -> No
         for thread in threads:
             thread.join()
         assert Counter(outcomes) == {"released": 4, "refused": 2}
-        assert session.budget.spent.epsilon == 2
+        assert session.balance.spent.epsilon == 2
         session.ledger.verify()
 
 
@@ -514,7 +514,7 @@ def test_bins_by_name_and_stated_bins() -> None:
     with open_session() as session:
         domain = domain_of(session, "visits", ["age", "cost"], bins={"cost": Bins((0, 100), 4)})
         assert domain.attributes[1].edges == (0, 25, 50, 75, 100)  # type: ignore[attr-defined]
-        assert domain.attributes[0].size == 26
+        assert len(domain.attributes[0]) == 26
 
 
 @pytest.mark.parametrize("name", ['a"b', "x y", "select", "; DROP TABLE t", "naïve", "c" * 300, "100%"])

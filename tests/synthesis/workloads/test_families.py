@@ -211,7 +211,7 @@ def test_values_that_are_tuples_themselves_can_be_asked_for() -> None:
         ({"sex": "x"}, "cannot have a value"),
         ({"sex": ["f", "x"]}, "cannot have a value"),
         ({"sex": []}, "at least one value"),
-        ({"sex": None}, "no missing values"),
+        ({"sex": None}, "no code for missing values"),
         ({"sex": "fm"}, "cannot have a value"),
     ],
 )

@@ -95,7 +95,7 @@ def decoders() -> Plot:
         times = [min(run(size, LEVEL, seed).seconds for seed in (1, 2, 3)) for size in sizes]
         left.plot(sizes, times, line, marker=marker, color=color, linewidth=1.8, markersize=5, label=name)
         if run is not _exhaustive:
-            shares = [np.mean([run(PEOPLE, level, seed).fraction for seed in range(REPEATS)]) for level in LEVELS]
+            shares = [np.mean([run(PEOPLE, level, seed).recovered for seed in range(REPEATS)]) for level in LEVELS]
             right.plot(LEVELS, shares, line, marker=marker, color=color, linewidth=1.8, markersize=5)
     theory = [recovered_fraction(level**2 * (PEOPLE + 1) / 3, queries=PEOPLE + 1) for level in LEVELS]
     right.plot(LEVELS, theory, ":", color=INK, linewidth=1.2, label="Fourier, one labeling: theory")
@@ -123,7 +123,7 @@ def marginals() -> Plot:
         (10, ORANGE, ":", "^"),
     ):
         ask = noisy_answers(secret, uniform_noise(error, seed=1))
-        shares = [from_marginals(ask, public[:, :size], truth=secret).fraction or 0.0 for size in sizes]
+        shares = [from_marginals(ask, public[:, :size], truth=secret).recovered or 0.0 for size in sizes]
         name = "exact counts" if error == 0 else f"errors up to {error}"
         drawn.plot(sizes, shares, line, marker=marker, color=color, linewidth=2, markersize=5, label=name)
     for attributes, words in ((44.2, "as many counts\nas half of the people"), (62.8, "as many counts\nas people")):

@@ -57,8 +57,8 @@ def robust_fourier_attack() -> Plot:
         for share in SHARES:
             noise = garbage(share, seed=SEED + 1, of=uniform_noise(level * 2**6, seed=SEED + 2))
             ask = partial(_given, noisy_answers(secret, noise)(design))
-            squares.append(fourier(ask, people, relabelings=many, seed=SEED, truth=secret).fraction or 0.0)
-            absolute.append(robust_fourier(ask, people, relabelings=many, seed=SEED, truth=secret).fraction or 0.0)
+            squares.append(fourier(ask, people, relabelings=many, seed=SEED, truth=secret).recovered or 0.0)
+            absolute.append(robust_fourier(ask, people, relabelings=many, seed=SEED, truth=secret).recovered or 0.0)
         panel.plot(SHARES, absolute, "o-", color=BLUE, linewidth=2.2, markersize=5, label="robust Fourier")
         panel.plot(SHARES, squares, "s--", color=ORANGE, linewidth=2.2, markersize=5, label="Fourier, least squares")
         panel.axvline(0.239, color=SOFT, linewidth=1.4, linestyle=":", label="23.9 %: proven for normal weights")
@@ -106,7 +106,7 @@ def _against_a_budget(panel: Axes) -> None:
 def _recovered(noise: Noise) -> float:
     """Return the share recovered through noise."""
     secret = invented_bits(SIZE - 1, seed=SEED)
-    return float(fourier(noisy_answers(secret, noise), SIZE - 1, truth=secret).fraction or 0.0)
+    return float(fourier(noisy_answers(secret, noise), SIZE - 1, truth=secret).recovered or 0.0)
 
 
 def _ceiling(rho: float, counts: int) -> float:

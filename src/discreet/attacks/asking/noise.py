@@ -63,7 +63,11 @@ def garbage(rate: Number, *, seed: int, of: Noise | None = None) -> Noise:
     Each answer is garbage with the chance `rate`, whatever the others are; the rest goes through `of`, if given.
 
     >>> answers = garbage(0.25, seed=1)(np.full(1000, 100.0))
-    >>> bool(150 < np.count_nonzero(answers != 100) < 350), bool(answers.min() >= 0), bool(answers.max() <= 100)
+    >>> (
+    ...     bool(150 < np.count_nonzero(answers != 100) < 350),
+    ...     bool(answers.min() >= 0),
+    ...     bool(answers.max() <= 100),
+    ... )
     (True, True, True)
     """
     chance, coins = float(probability(rate, name="rate")), invented_coins(seed)

@@ -83,7 +83,13 @@ def sql_answers(run: Callable[[str], Iterable[Sequence[Any]]], **names: str) -> 
     For a DuckDB connection `run` is `lambda text: connection.execute(text).fetchall()`.
 
     >>> from discreet.attacks.reconstructing.weighing import Weighing
-    >>> ask = sql_answers(lambda text: [(0, 2)], table="patients", secret="marker", block="id // 3", place="id % 3 + 1")
+    >>> ask = sql_answers(
+    ...     lambda text: [(0, 2)],
+    ...     table="patients",
+    ...     secret="marker",
+    ...     block="id // 3",
+    ...     place="id % 3 + 1",
+    ... )
     >>> ask(Weighing(people=4, queries=3))[0].tolist()
     [2.0, 0.0]
     """

@@ -107,7 +107,9 @@ def noised_block_tables(block: CensusBlock, noise: Callable[[Any], Any], *, with
     taken at face value, as a careless reader would.
 
     >>> from discreet.data import census_block
-    >>> tables = noised_block_tables(census_block(7, seed=1), lambda counts: counts + 2, within=2)
+    >>> tables = noised_block_tables(
+    ...     census_block(7, seed=1), lambda counts: counts + 2, within=2
+    ... )
     >>> tables[0].high - tables[0].low
     4
     """

@@ -133,7 +133,9 @@ def averaging(
     >>> from discreet.attacks.isolating.averaging_attack import rephrasings
     >>> from discreet.attacks.isolating.sticky import StickyNoise
     >>> engine = StickyNoise(lambda text: [(100,)], deviation=10, seed=1)
-    >>> wordings = rephrasings("t", ["a = 1", "b = 2", "c = 3"], count=400, dummies=["d >= 0", "e >= 0"])
+    >>> wordings = rephrasings(
+    ...     "t", ["a = 1", "b = 2", "c = 3"], count=400, dummies=["d >= 0", "e >= 0"]
+    ... )
     >>> found = averaging(engine, wordings, deviation=10, truth=100)
     >>> found.standard_error, found.error < 2
     (0.5, True)
@@ -184,7 +186,9 @@ def rephrasings(
 
     `dummies` are conditions that everybody meets, such as `age >= 0`.
 
-    >>> for (text,) in rephrasings("patients", ["marker = 1", "age > 30"], count=3, dummies=["age >= 0"]):
+    >>> for (text,) in rephrasings(
+    ...     "patients", ["marker = 1", "age > 30"], count=3, dummies=["age >= 0"]
+    ... ):
     ...     print(text)
     SELECT COUNT(*) AS people FROM patients WHERE marker = 1 AND age > 30
     SELECT COUNT(*) AS people FROM patients WHERE age > 30 AND marker = 1
@@ -198,7 +202,7 @@ def splits(table: str, conditions: Sequence[str], partitions: Iterable[Sequence[
 
     A partition is a list of conditions of which every row meets exactly one, such as `["age < 40", "age >= 40"]`.
 
-    >>> wording, = splits("patients", ["marker = 1"], [["age < 40", "age >= 40"]])
+    >>> (wording,) = splits("patients", ["marker = 1"], [["age < 40", "age >= 40"]])
     >>> wording[1]
     'SELECT COUNT(*) AS people FROM patients WHERE marker = 1 AND age >= 40'
     """

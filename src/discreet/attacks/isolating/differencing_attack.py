@@ -94,7 +94,9 @@ def difference(run: Run, *, everyone: str, but_one: str) -> float:
     """Ask two counts and subtract the second.
 
     >>> counts = {"all": 4, "all but one": 3}
-    >>> difference(lambda text: [(counts[text],)], everyone="all", but_one="all but one")
+    >>> difference(
+    ...     lambda text: [(counts[text],)], everyone="all", but_one="all but one"
+    ... )
     1.0
     """
     return counted(run, everyone) - counted(run, but_one)
@@ -138,7 +140,9 @@ def differencing(  # noqa: PLR0913  one call, all by keyword: the question, what
 
     >>> def run(text):
     ...     return [(3 if "NOT" in text else 4,)]
-    >>> differencing(run, table="patients", secret="marker = 1", target="card = 12", exact=True).sure
+    >>> differencing(
+    ...     run, table="patients", secret="marker = 1", target="card = 12", exact=True
+    ... ).sure
     True
     """
     texts = (
@@ -196,7 +200,10 @@ def difference_chance(noise: IntegerNoise, *, queries: int = 2, grid: Number = 1
         and so does the height at 0 for the mean over N/2 < h places on either side.
 
     >>> from discreet.laws import DiscreteLaplace
-    >>> round(difference_chance(DiscreteLaplace(1)), 3), round(difference_chance(DiscreteLaplace(20)), 3)
+    >>> (
+    ...     round(difference_chance(DiscreteLaplace(1)), 3),
+    ...     round(difference_chance(DiscreteLaplace(20)), 3),
+    ... )
     (0.64, 0.506)
     """
     count, half = whole(queries, name="queries"), _half(grid)
@@ -291,7 +298,14 @@ def tracker(  # noqa: PLR0913  one call, all by keyword: the question, what is k
     >>> def run(text):  # ten people; the target has the secret
     ...     return [(6 if "OR" in text else 5,)]
     >>> engine = MinimumSize(run, least=3)
-    >>> found = tracker(engine, table="t", secret="s = 1", target="id = 4", within="id < 6", exact=True)
+    >>> found = tracker(
+    ...     engine,
+    ...     table="t",
+    ...     secret="s = 1",
+    ...     target="id = 4",
+    ...     within="id < 6",
+    ...     exact=True,
+    ... )
     >>> found.guess, found.queries, found.refused
     (True, 2, 0)
     """

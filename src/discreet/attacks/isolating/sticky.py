@@ -44,7 +44,10 @@ class StickyNoise:
         Montjoye 2019 broke them.
 
     >>> engine = StickyNoise(lambda text: [(100,)], deviation=5, seed=1)
-    >>> one, again, other = (engine(f"SELECT COUNT(*) FROM t WHERE {words}") for words in ("a = 1", "a = 1", "1 = a"))
+    >>> one, again, other = (
+    ...     engine(f"SELECT COUNT(*) FROM t WHERE {words}")
+    ...     for words in ("a = 1", "a = 1", "1 = a")
+    ... )
     >>> one == again, one == other
     (True, False)
     """

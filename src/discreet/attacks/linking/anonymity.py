@@ -61,7 +61,7 @@ class AttackedRelease:
 @told_in_rows
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Exposure:
-    """How many secret values are left for each person, and the share of people with one: their secret is known.
+    """How many secret values are left for each person, and the frequency of people with one: their secret is known.
 
     `people` are those that were looked at (in the order of their number), `candidates` the number of values left for
     each, and `expected` the share exposed if secrets were independent of everything else, None where that is unknown.
@@ -77,7 +77,7 @@ class Exposure:
 
     @property
     def frequency(self) -> float:
-        """The share of people with one candidate left."""
+        """The frequency of people with one candidate left."""
         return float(np.mean(self.candidates == 1)) if len(self.candidates) else 0.0
 
     def _asked(self) -> list[tuple[str, str]]:
@@ -146,7 +146,7 @@ def intersection(*releases: AttackedRelease) -> Exposure:
     Reference. Ganta, Kasiviswanathan, Smith 2008.
     """
     if len(releases) < 2:
-        raise ParameterError("an intersection takes at least two releases", parameter="releases")
+        raise ParameterError("an intersection needs at least two releases", parameter="releases")
     _check(*releases)
     values = _values(releases)
     codes = joint_codes(*(release.person for release in releases))

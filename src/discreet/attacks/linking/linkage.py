@@ -64,7 +64,7 @@ class Linkage:
 
     @property
     def recall(self) -> float | None:
-        """The share of people in both tables who are named rightly, if the truth was given."""
+        """The frequency of people in both tables who are named rightly, if the truth was given."""
         if self.right is None or self.truth is None:
             return None
         both = int(np.count_nonzero(self.truth >= 0))
@@ -143,8 +143,17 @@ def link(
 
     >>> from discreet.data import register as city
     >>> tables = city(people=100_000, seed=1)
-    >>> found = link(tables.register, tables.discharges, on=["zip_code", "birth_date", "sex"], truth=tables.match)
-    >>> round(found.precision, 2), round(found.expected_precision, 2), round(found.recall, 2)
+    >>> found = link(
+    ...     tables.register,
+    ...     tables.discharges,
+    ...     on=["zip_code", "birth_date", "sex"],
+    ...     truth=tables.match,
+    ... )
+    >>> (
+    ...     round(found.precision, 2),
+    ...     round(found.expected_precision, 2),
+    ...     round(found.recall, 2),
+    ... )
     (0.95, 0.95, 0.92)
     """
     started = time.perf_counter()

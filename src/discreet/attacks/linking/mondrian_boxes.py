@@ -123,7 +123,7 @@ def _points(data: Columns | ArrayLike, columns: Sequence[str] | None) -> tuple[t
         parts = list(array.T)
         names = distinct([str(place) for place in range(len(parts))] if columns is None else columns)
         if len(names) != len(parts):
-            raise ParameterError("give one name a column", parameter="columns")
+            raise ParameterError("give one name for each column", parameter="columns")
     points = np.column_stack([_numbers(part) for part in parts])
     if not np.all(np.abs(points) < _LARGEST):
         raise InputError("every value must be a number of a size below 2^53; drop rows with missing or endless ones")

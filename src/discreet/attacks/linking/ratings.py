@@ -118,8 +118,17 @@ def identify(
     Reference. Narayanan, Shmatikov 2008.
 
     >>> from discreet.data import ratings
-    >>> found = identify(ratings(people=2000, items=1000, seed=1), known=(2, 8), targets=50, threshold=3, seed=2)
-    >>> found.rows[0].identified < found.rows[1].identified, found.rows[1].identified > 0.9
+    >>> found = identify(
+    ...     ratings(people=2000, items=1000, seed=1),
+    ...     known=(2, 8),
+    ...     targets=50,
+    ...     threshold=3,
+    ...     seed=2,
+    ... )
+    >>> (
+    ...     found.rows[0].identified < found.rows[1].identified,
+    ...     found.rows[1].identified > 0.9,
+    ... )
     (True, True)
     """
     if not known or any(isinstance(one, bool) or not isinstance(one, int) or one < 1 for one in known):

@@ -41,7 +41,7 @@ class Uniques:
 
     @property
     def frequency(self) -> float:
-        """The share of people who are unique by all columns together."""
+        """The frequency of people who are unique by all columns together."""
         return float(self.frequencies[-1])
 
     def table(self) -> Table:
@@ -88,7 +88,9 @@ def uniques(table: Columns, columns: Sequence[str]) -> Uniques:
     Reference. Sweeney 2000; Golle 2006.
 
     >>> from discreet.data import register
-    >>> found = uniques(register(people=20_000, seed=1).register, ["zip_code", "birth_date", "sex"])
+    >>> found = uniques(
+    ...     register(people=20_000, seed=1).register, ["zip_code", "birth_date", "sex"]
+    ... )
     >>> print(found.table())
     How alone 10,000 people are
     column        groups  smallest  unique  if independent

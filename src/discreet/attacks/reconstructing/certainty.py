@@ -28,7 +28,7 @@ def least_eigenvalue(gram: ArrayLike) -> float:
 
 
 def certain_fraction(people: int, *, distance: float, eigenvalue: float) -> float | None:
-    """Return the share of bits that a fitted column has right for certain, or None where nothing is.
+    """Return the frequency of bits that a fitted column has right for certain, or None where nothing is.
 
     Accuracy. Let A have the rows of the queries and lambda be at most the least eigenvalue of A'A. If the answers that
         an estimate x implies are within D of the true ones, |A x - A s| <= D (Euclidean), then rounding x at 1/2 gets

@@ -46,7 +46,9 @@ def exhaustive(
     >>> import numpy as np
     >>> from discreet.attacks import noisy_answers
     >>> secret = np.array([1, 0, 1, 1, 0, 0, 1, 0, 1, 0, 1, 1])
-    >>> wrong_by_one = noisy_answers(secret, lambda counts: counts + (-1) ** np.arange(4096))
+    >>> wrong_by_one = noisy_answers(
+    ...     secret, lambda counts: counts + (-1) ** np.arange(4096)
+    ... )
     >>> found = exhaustive(wrong_by_one, 12, error=1, truth=secret)
     >>> found.wrong <= 4, round(found.floor, 3)
     (True, 0.667)

@@ -75,9 +75,14 @@ def fourier(  # noqa: PLR0913  one call, all by keyword: the design, what is kno
     >>> from discreet.attacks import exact_answers, noisy_answers
     >>> from discreet.attacks.asking.noise import malicious_noise
     >>> secret = np.arange(4095) % 7 < 3
-    >>> fourier(exact_answers(secret), 4095, truth=secret).fraction
+    >>> fourier(exact_answers(secret), 4095, truth=secret).recovered
     1.0
-    >>> found = fourier(noisy_answers(secret, malicious_noise(5, seed=1)), 4095, error=5, truth=secret)
+    >>> found = fourier(
+    ...     noisy_answers(secret, malicious_noise(5, seed=1)),
+    ...     4095,
+    ...     error=5,
+    ...     truth=secret,
+    ... )
     >>> 100 < found.wrong <= 16 * 5**2, round(found.floor, 3)
     (True, 0.902)
     """
@@ -111,7 +116,7 @@ def _certain(design: Characters, error: Fraction, answers: Floats) -> float | No
     """Return the share that is certain when every answer is within `error` of the truth, or None where nothing is."""
     largest = max(float(answers.max()), -float(answers.min()))
     # each estimate is off by floating point by at most this: the transforms, and adding them up
-    off = Fraction(2 * (rounding(design.size) + 2 * design.relabelings * UNIT) * largest)
+    off = Fraction(2 * (rounding(design.length) + 2 * design.relabelings * UNIT) * largest)
     if 2 * off >= 1:
         return None
     wrong = math.floor(16 * error**2 / (1 - 2 * off) ** 2)
@@ -150,7 +155,7 @@ def robust_fourier(
     >>> from discreet.attacks.asking.noise import garbage, uniform_noise
     >>> secret = np.arange(4095) % 7 < 3
     >>> ask = noisy_answers(secret, garbage(0.1, seed=1, of=uniform_noise(6, seed=2)))
-    >>> robust_fourier(ask, 4095, relabelings=4, seed=3, truth=secret).fraction
+    >>> robust_fourier(ask, 4095, relabelings=4, seed=3, truth=secret).recovered
     1.0
     """
     started, rounds = time.perf_counter(), whole(rounds, name="rounds")
@@ -196,14 +201,14 @@ def least_absolute(design: Characters, answers: Floats, *, rounds: int = _ROUNDS
     ([1.0, 0.0, 1.0, 1.0, 0.0, 0.0, 0.0], 100, 100)
     """
     rounds = whole(rounds, name="rounds")
-    highest = np.zeros(design.size)
+    highest = np.zeros(design.length)
     highest[1 : design.people + 1] = 1.0  # nobody has the places beyond
     highest[0] = design.people
     step = 4 / len(design)  # M'M is the identity divided by this
     column = np.clip(design.transposed(answers) * step, 0.0, highest)
     residuals = design.times(column) - answers
     shrinkage = _scale(residuals)
-    dual, backward = np.zeros(len(design)), np.zeros(design.size)
+    dual, backward = np.zeros(len(design)), np.zeros(design.length)
     least = 0.0
     for count in range(1, rounds + 1):
         dual = np.clip(residuals + dual, -shrinkage, shrinkage)
@@ -271,7 +276,8 @@ class Characters(CountingQueries):
     >>> design.decode([3, 1, 3, 1, 1, 1, 1, 1]).tolist()
     [1, 0, 0, 1, 1, 0]
     >>> print(design.text(5, {"table": "patients", "secret": "marker", "person": "id"}))
-    SELECT COUNT(*) AS people FROM patients WHERE marker = 1 AND ((((id + 1) >> 0) + ((id + 1) >> 2)) & 1) = 0
+    SELECT COUNT(*) AS people FROM patients WHERE marker = 1 AND ((((id + 1) >> 0) +
+        ((id + 1) >> 2)) & 1) = 0
     """
 
     people: int
@@ -284,7 +290,7 @@ class Characters(CountingQueries):
             raise ParameterError(f"people must be at most {MOST_PEOPLE:,}, got {people:,}", parameter="people")
         object.__setattr__(self, "people", people)
         relabelings = whole(self.relabelings, name="relabelings")
-        most = min(_MOST_QUERIES // self.size, (self.size // 2) ** 2)
+        most = min(_MOST_QUERIES // self.length, (self.length // 2) ** 2)
         if relabelings > most:
             words = f"relabelings must be at most {most:,} for {people:,} people, got {relabelings:,}"
             raise ParameterError(words, parameter="relabelings")
@@ -299,7 +305,7 @@ class Characters(CountingQueries):
         object.__setattr__(self, "seed", int(self.seed))
 
     @property
-    def size(self) -> int:
+    def length(self) -> int:
         """N, the number of places and of queries of one labeling: the least power of two above the people."""
         return 1 << self.people.bit_length()
 
@@ -309,23 +315,23 @@ class Characters(CountingQueries):
         coins = invented_coins(self.seed or 0)  # one labeling needs none, and more have a seed
         drawn = {(1, 0): None}  # in the order of drawing
         while len(drawn) < self.relabelings:
-            pairs = coins.integers(0, self.size // 2, (self.relabelings - len(drawn), 2)).tolist()
+            pairs = coins.integers(0, self.length // 2, (self.relabelings - len(drawn), 2)).tolist()
             drawn |= {(2 * odd + 1, 2 * even): None for odd, even in pairs}
         return tuple(drawn)
 
     def __len__(self) -> int:
-        return self.relabelings * self.size
+        return self.relabelings * self.length
 
     def places(self) -> Iterator[Integers]:
         """Return, one labeling after the other, where each place goes."""
-        start = np.arange(self.size)
+        start = np.arange(self.length)
         for odd, even in self.factors:
             # beyond 2^63 products wrap around modulo 2^64, of which N is a divisor
-            yield start * (odd + even * start) & (self.size - 1)
+            yield start * (odd + even * start) & (self.length - 1)
 
     def exact(self, secret: ArrayLike) -> Integers:
         """Return the true answers, labeling after labeling."""
-        unknown = np.zeros(self.size)
+        unknown = np.zeros(self.length)
         unknown[1 : self.people + 1] = secret_bits(secret, self.people)
         unknown[0] = unknown.sum()
         return self.times(unknown).astype(np.int64)  # half of even numbers
@@ -346,14 +352,14 @@ class Characters(CountingQueries):
         if not 0 <= number < len(self):
             raise InputError(f"the number of a query must be from 0 to {len(self) - 1:,}")
         place = f"({person} + 1)" if person.isidentifier() else f"(({person}) + 1)"
-        odd, even = self.factors[number // self.size]
+        odd, even = self.factors[number // self.length]
         if (odd, even) != (1, 0):
-            if self.size > _MOST_RELABELED_IN_SQL:
+            if self.length > _MOST_RELABELED_IN_SQL:
                 words = f"in SQL at most {_MOST_RELABELED_IN_SQL - 1:,} people change places; ask with relabelings=1"
                 raise ParameterError(words, parameter="relabelings")
             wide = f"CAST({place} AS BIGINT)"
             place = f"({wide} * ({odd} + {even} * {wide}))"
-        query = number % self.size
+        query = number % self.length
         shifts = [f"({place} >> {bit})" for bit in range(query.bit_length()) if query >> bit & 1]
         parity = " + ".join(shifts) if len(shifts) < 2 else f"({' + '.join(shifts)})"
         counted = f" AND ({parity} & 1) = 0" if shifts else f" AND ({place} & 0) = 0" if number else ""
@@ -362,8 +368,8 @@ class Characters(CountingQueries):
 
     def times(self, unknown: Floats) -> Floats:
         """Return the answers that belong to a number a place, the total at the place 0: W u / 2 in every labeling."""
-        answers = np.empty((self.relabelings, self.size))
-        moved = np.empty(self.size)
+        answers = np.empty((self.relabelings, self.length))
+        moved = np.empty(self.length)
         for row, place in zip(answers, self.places(), strict=True):
             moved[place] = unknown
             row[:] = walsh_hadamard(moved)
@@ -374,8 +380,8 @@ class Characters(CountingQueries):
         """Return, a number a place, the sum of half of the answers with the signs of that place."""
         if self.relabelings == 1:
             return 0.5 * walsh_hadamard(answers)
-        total = np.zeros(self.size)
-        for row, place in zip(answers.reshape(self.relabelings, self.size), self.places(), strict=True):
+        total = np.zeros(self.length)
+        for row, place in zip(answers.reshape(self.relabelings, self.length), self.places(), strict=True):
             total += walsh_hadamard(row)[place]
         return 0.5 * total
 

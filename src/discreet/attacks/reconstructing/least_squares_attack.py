@@ -63,7 +63,7 @@ def least_squares(
     >>> import numpy as np
     >>> from discreet.attacks import exact_answers
     >>> secret = np.arange(5040) % 7 < 3
-    >>> least_squares(exact_answers(secret), 5040, queries=63, truth=secret).fraction
+    >>> least_squares(exact_answers(secret), 5040, queries=63, truth=secret).recovered
     1.0
     """
     started = time.perf_counter()
@@ -123,9 +123,11 @@ def random_least_squares(  # noqa: PLR0913  an attack is asked in one call: what
     >>> from discreet.attacks import noisy_answers
     >>> secret = np.arange(300) % 7 < 3
     >>> ask = noisy_answers(secret, lambda counts: 5 * np.round(counts / 5))
-    >>> random_least_squares(ask, 300, queries=1500, seed=1, truth=secret).fraction
+    >>> random_least_squares(ask, 300, queries=1500, seed=1, truth=secret).recovered
     1.0
-    >>> random_least_squares(ask, 300, queries=600, seed=1, solver=Solver.ITERATIVE, truth=secret).fraction
+    >>> random_least_squares(
+    ...     ask, 300, queries=600, seed=1, solver=Solver.ITERATIVE, truth=secret
+    ... ).recovered
     1.0
     """
     started = time.perf_counter()
@@ -200,7 +202,7 @@ def normal_equations(gram: Floats, projected: Floats) -> tuple[Floats, Floats]:
 
 
 def expected_right(inverse: Floats, variance: float) -> float:
-    """Return the share of bits that errors of this variance are expected to leave right, from (A'A)^-1."""
+    """Return the frequency of bits that errors of this variance are expected to leave right, from (A'A)^-1."""
     from scipy.special import ndtr
 
     if variance == 0:

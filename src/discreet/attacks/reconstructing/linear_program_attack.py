@@ -49,9 +49,11 @@ def linear_program(
     >>> import numpy as np
     >>> from discreet.attacks import noisy_answers
     >>> secret = np.arange(40) % 3 == 0
-    >>> lies = np.where(np.arange(240) % 10 == 0, 25, 0)  # every tenth answer is off by 25
+    >>> lies = np.where(
+    ...     np.arange(240) % 10 == 0, 25, 0
+    ... )  # every tenth answer is off by 25
     >>> ask = noisy_answers(secret, lambda counts: counts + lies)
-    >>> linear_program(ask, 40, queries=240, seed=1, truth=secret).fraction
+    >>> linear_program(ask, 40, queries=240, seed=1, truth=secret).recovered
     1.0
 
     Raises:

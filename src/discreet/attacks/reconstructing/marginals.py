@@ -53,7 +53,13 @@ class Conjunctions(SubsetQueries):
     ((), (0,), (1,), (2,), (0, 1), (0, 2), (1, 2))
     >>> design.exact([1, 0, 1]).tolist()
     [2, 2, 2, 1, 2, 1, 1]
-    >>> print(list(design.texts({"table": "patients", "secret": "marker", "attribute": "a"}))[5])
+    >>> print(
+    ...     list(
+    ...         design.texts(
+    ...             {"table": "patients", "secret": "marker", "attribute": "a"}
+    ...         )
+    ...     )[5]
+    ... )
     SELECT COUNT(*) AS people FROM patients WHERE marker = 1 AND a0 = 1 AND a2 = 1
     """
 
@@ -140,9 +146,12 @@ def from_marginals(
     >>> import numpy as np
     >>> from discreet.attacks import exact_answers
     >>> random = np.random.default_rng(1)
-    >>> attributes, secret = random.integers(0, 2, (200, 25)), random.integers(0, 2, 200)
+    >>> attributes, secret = (
+    ...     random.integers(0, 2, (200, 25)),
+    ...     random.integers(0, 2, 200),
+    ... )
     >>> found = from_marginals(exact_answers(secret), attributes, error=0, truth=secret)
-    >>> found.queries, found.fraction, found.floor
+    >>> found.queries, found.recovered, found.floor
     (326, 1.0, 1.0)
     """
     started = time.perf_counter()
@@ -164,7 +173,7 @@ def from_marginals(
 
 
 def _floor(design: Conjunctions, answers: Floats, estimates: Floats, error: float) -> float | None:
-    """Return the share of bits that is certain if every count is within an error."""
+    """Return the frequency of bits that is certain if every count is within an error."""
     if len(design) < design.people:
         return None
     distance = distance_of_fit(answers - design.times(estimates), error)
@@ -176,7 +185,9 @@ def squares_in_the_box(gram: Floats, projected: Floats) -> Floats:
 
     One direction is a linear system whose factor is kept, the other a clip; what they disagree on is carried along.
 
-    >>> squares_in_the_box(np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 0.5])).round(4).tolist()
+    >>> squares_in_the_box(
+    ...     np.array([[2.0, 1.0], [1.0, 2.0]]), np.array([3.0, 0.5])
+    ... ).round(4).tolist()
     [1.0, 0.0]
     """
     from scipy.linalg import cho_factor, cho_solve

@@ -52,8 +52,8 @@ class Reconstruction:
         return len(self.bits)
 
     @property
-    def fraction(self) -> float | None:
-        """The share of bits guessed right, if the truth was given."""
+    def recovered(self) -> float | None:
+        """The frequency of people whose bit was guessed right, if the truth was given."""
         return None if self.right is None else float(self.right.mean())
 
     @property
@@ -66,11 +66,11 @@ class Reconstruction:
         return [("decoder", self.decoder)]
 
     def _rows(self) -> list[Row]:
-        """Return what people want to read, in order; the certain share is rounded down, the ceiling up."""
+        """Return what people want to read, in order; the certain part is rounded down, the ceiling up."""
         return [
             ("people", f"{self.people:,}"),
             ("queries", f"{self.queries:,}"),
-            ("recovered", percent(self.fraction)),
+            ("recovered", percent(self.recovered)),
             ("expected", percent(self.expected)),
             ("certain", None if self.floor is None else f"{math.floor(1000 * self.floor) / 10:.1f} %"),
             ("ceiling", None if self.ceiling is None else f"{math.ceil(1000 * self.ceiling.upper) / 10:.1f} %"),

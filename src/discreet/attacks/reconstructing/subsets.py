@@ -116,7 +116,11 @@ class RandomSubsets(SubsetQueries):
     [[0, 2, 4], [0, 1, 2, 5]]
     >>> design.exact([1, 0, 0, 1, 0, 1]).tolist()
     [1, 2]
-    >>> print(next(design.texts({"table": "patients", "secret": "marker", "person": "id"})))
+    >>> print(
+    ...     next(
+    ...         design.texts({"table": "patients", "secret": "marker", "person": "id"})
+    ...     )
+    ... )
     SELECT COUNT(*) AS people FROM patients WHERE marker = 1 AND id IN (0, 2, 4)
     """
 

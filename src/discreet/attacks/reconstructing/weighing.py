@@ -44,7 +44,14 @@ class Weighing(CountingQueries):
     >>> design.blocks, design.each
     (4, 16)
     >>> secret = np.arange(100) % 3 == 0
-    >>> bool(np.all(design.decode([question.counts(secret) for question in design.questions]) == secret))
+    >>> bool(
+    ...     np.all(
+    ...         design.decode(
+    ...             [question.counts(secret) for question in design.questions]
+    ...         )
+    ...         == secret
+    ...     )
+    ... )
     True
     """
 
@@ -146,7 +153,11 @@ class ParityQuestion:
     """One query of a design: per block, how many people with the bit 1 have a place of odd parity with the mask?
 
     >>> question = ParityQuestion(5, Weighing(people=70, queries=7))
-    >>> print(question.sql(table="patients", secret="marker", block="practice", place="card"))
+    >>> print(
+    ...     question.sql(
+    ...         table="patients", secret="marker", block="practice", place="card"
+    ...     )
+    ... )
     SELECT practice AS block, COUNT(*) AS people FROM patients
     WHERE marker = 1 AND (((card >> 0) + (card >> 2)) & 1) = 1 GROUP BY practice
     """
@@ -178,7 +189,7 @@ class ParityQuestion:
 
 
 def expected_fraction(noise: IntegerNoise, *, queries: int) -> float:
-    """Return the share of bits that the attack is expected to recover from counts with independent integer noise.
+    """Return the frequency of bits that the attack is expected to recover from counts with independent integer noise.
 
     Accuracy. With N - 1 queries a person of a full block is recovered with the chance P(T <= N/4) if the bit is 0 and
         P(T < N/4) if it is 1, T being the sum of N - 1 independent noises; this is their mean, in floating point.
@@ -234,7 +245,14 @@ def attack_queries(people: int, *, queries: int, table: str, secret: str, block:
     `people` and the public columns are what the attacker knows. `block` numbers the blocks from 0 and `place` the
     people of a block from 1 to `queries`; both may be expressions (see `ParityQuestion.sql`).
 
-    >>> attack = attack_queries(5040, queries=63, table="patients", secret="marker", block="practice", place="card")
+    >>> attack = attack_queries(
+    ...     5040,
+    ...     queries=63,
+    ...     table="patients",
+    ...     secret="marker",
+    ...     block="practice",
+    ...     place="card",
+    ... )
     >>> attack
     <63 queries about 5,040 people in 80 blocks>
     >>> print(attack.texts[2])

@@ -76,12 +76,12 @@ class Membership:
 
     @property
     def true_rate(self) -> float | None:
-        """The share of members that were called members, if the truth was given and there are any."""
+        """The frequency of members that were called members, if the truth was given and there are any."""
         return self._share(member=True)
 
     @property
     def false_rate(self) -> float | None:
-        """The share of outsiders that were called members, if the truth was given and there are any."""
+        """The frequency of outsiders that were called members, if the truth was given and there are any."""
         return self._share(member=False)
 
     def _share(self, *, member: bool) -> float | None:
@@ -92,11 +92,11 @@ class Membership:
 
     @property
     def expected_rate(self) -> float:
-        """The share of members that theory expects to be called members."""
+        """The frequency of members that theory expects to be called members."""
         return self.expected_at(self.level)
 
     def expected_at(self, false_rate: float) -> float:
-        """Return the share of members that theory expects to be found at a rate of false alarms."""
+        """Return the frequency of members that theory expects to be found at a rate of false alarms."""
         if probability(false_rate, name="false_rate") in {0, 1}:
             return float(false_rate)
         return _NORMAL.cdf(self.separation + _NORMAL.inv_cdf(false_rate))
@@ -124,7 +124,7 @@ class Membership:
         return _NORMAL.cdf(self.separation / math.sqrt(2))
 
     def curve(self) -> tuple[Floats, Floats]:
-        """Return the ROC curve: false rates among reference people, and the share of members at each."""
+        """Return the ROC curve: false rates among reference people, and the frequency of members at each."""
         members = self._members()
         if members is None:
             raise ParameterError("a ROC curve needs members= for some candidates", parameter="members")
@@ -226,7 +226,11 @@ def membership(  # noqa: PLR0913  one call, all by keyword: the question, what i
     >>> from discreet.data import genomes
     >>> people = genomes(people=100, positions=5000, seed=1)
     >>> found = membership(
-    ...     people.cases.frequencies, people.frequencies, people.cases, reference=people.reference, people=100
+    ...     people.cases.frequencies,
+    ...     people.frequencies,
+    ...     people.cases,
+    ...     reference=people.reference,
+    ...     people=100,
     ... )
     >>> bool(found.called.mean() > 0.99), round(found.separation, 2)
     (True, 7.07)

@@ -83,7 +83,9 @@ class PrivateFrequencies:
     Cost. One draw of discrete Gaussian noise a frequency.
     Reference. Dong, Roth, Su 2022, for mu-GDP and its post-processing; Balle, Wang 2018, for its delta(epsilon).
 
-    >>> publish = PrivateFrequencies(people=1000, positions=10_000, epsilon=1, delta=1e-5)
+    >>> publish = PrivateFrequencies(
+    ...     people=1000, positions=10_000, epsilon=1, delta=1e-5
+    ... )
     >>> round(publish.mu, 4), round(publish.deviation, 3)
     (0.2681, 0.373)
     """

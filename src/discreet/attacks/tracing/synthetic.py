@@ -59,7 +59,7 @@ class TableMembership:
         return float(np.mean((below + not_above) / 2) / len(ordered))
 
     def found(self, level: float = 0.01) -> float:
-        """Return the share of members who score above all but that share of the outsiders."""
+        """Return the frequency of members who score above all but that frequency of the outsiders."""
         return float(np.mean(self.members > np.quantile(self.outsiders, 1 - level, method="higher")))
 
     def _rows(self) -> list[Row]:
@@ -78,7 +78,7 @@ class TableLinkage:
 
     `claims` and `right` count people for whom a secret is claimed, and those for whom it is the true one; outsiders
     were never in the private table, so what is right about them is known from the population. `ceiling`, if the
-    guarantee was given, is by how much the share of members rightly claimed about can exceed that of outsiders, in
+    guarantee was given, is by how much the frequency of members rightly claimed about can exceed that of outsiders, in
     expectation.
     """
 
@@ -100,7 +100,7 @@ class TableLinkage:
 
     @property
     def advantage(self) -> float:
-        """The share of members rightly claimed about, less that of outsiders."""
+        """The frequency of members rightly claimed about, less that of outsiders."""
         return self.right[0] / self.members - self.right[1] / self.outsiders
 
     def _rows(self) -> list[Row]:
@@ -133,7 +133,7 @@ def link_synthetic(
     the facts `on` of all of them. Given the private records themselves as `table`, it is the linkage of a table without
     names.
 
-    Privacy. Where the release keeps `guarantee`, and members and outsiders are drawn alike, the share of members of
+    Privacy. Where the release keeps `guarantee`, and members and outsiders are drawn alike, the frequency of members of
         whom the attack claims the right secret exceeds that of outsiders by at most `advantage_ceiling(guarantee)`, in
         expectation.
         Proof: let p and q be the chances that the claim about a member a, and about an outsider b, is right; what is
@@ -204,7 +204,10 @@ def area_ceiling_of(guarantee: Guarantee) -> float:
     another person, and two steps away.
 
     >>> from discreet.privacy import PureDP, Relation
-    >>> [round(area_ceiling_of(PureDP(1, relation=one)), 2) for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)]
+    >>> [
+    ...     round(area_ceiling_of(PureDP(1, relation=one)), 2)
+    ...     for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)
+    ... ]
     [0.73, 0.82]
     """
     if guarantee.relation is not Relation.CHANGE_ONE:
@@ -219,7 +222,10 @@ def advantage_ceiling(guarantee: Guarantee) -> float:
     That is one step under change-one, and two, out and in, under add/remove.
 
     >>> from discreet.privacy import PureDP, Relation
-    >>> [round(advantage_ceiling(PureDP(1, relation=one)), 2) for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)]
+    >>> [
+    ...     round(advantage_ceiling(PureDP(1, relation=one)), 2)
+    ...     for one in (Relation.CHANGE_ONE, Relation.ADD_REMOVE)
+    ... ]
     [0.46, 0.63]
     """
     steps = 1 if guarantee.relation is Relation.CHANGE_ONE else 2

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from discreet.audit.canaries.tradeoff import (
+from discreet.audit.canaries.right_guesses import (
     CurveBelow,
     Points,
     counting_tail,
@@ -175,9 +175,13 @@ def _checked(
     """Return the numbers of the game; refuse those that no game has."""
     count, made = whole(canaries, name="canaries"), whole(guesses, name="guesses")
     if made > count:
-        raise ParameterError("there is at most one guess about each canary: guesses <= canaries", parameter="guesses")
+        raise ParameterError(
+            "there must be at most one guess about each canary: guesses <= canaries", parameter="guesses"
+        )
     if isinstance(right, bool) or not isinstance(right, int | np.integer) or not 0 <= right <= made:
-        raise ParameterError("right counts right guesses: an int from 0 to the number of guesses", parameter="right")
+        raise ParameterError(
+            "right must be the number of right guesses, an int from 0 to the number of guesses", parameter="right"
+        )
     sure = float(confidence)
     if not 0.0 < sure < 1.0:
         raise ParameterError(f"confidence must lie strictly between 0 and 1, got {confidence}", parameter="confidence")
@@ -239,7 +243,9 @@ class Canaries:
     about the others. The number of guesses is fixed beforehand, and one draw of coins serves one run.
 
     >>> canaries = Canaries.drawn(1000)
-    >>> found = canaries.audit(canaries.included + 0.0, guesses=100)  # a mechanism that hides nothing
+    >>> found = canaries.audit(
+    ...     canaries.included + 0.0, guesses=100
+    ... )  # a mechanism that hides nothing
     >>> found.right, round(found.low, 2) == round(found.cap, 2) == 3.49
     (100, True)
     """
@@ -249,7 +255,7 @@ class Canaries:
     def __post_init__(self) -> None:
         coins = np.array(self.included)
         if coins.ndim != 1 or coins.dtype != np.bool_:
-            raise ParameterError("included holds one bool for each canary", parameter="included")
+            raise ParameterError("included must hold one bool for each canary", parameter="included")
         coins.flags.writeable = False
         object.__setattr__(self, "included", coins)
 
@@ -269,7 +275,7 @@ class Canaries:
         made = whole(guesses, name="guesses")
         ranked = _ranked(scores, len(self))
         if made > len(self):
-            raise ParameterError("there is at most one guess about each canary", parameter="guesses")
+            raise ParameterError("there must be at most one guess about each canary", parameter="guesses")
         lower, upper = made // 2, made - made // 2
         said_out, said_in = ranked[:lower], ranked[len(self) - upper :]
         return int(np.count_nonzero(~self.included[said_out]) + np.count_nonzero(self.included[said_in]))

@@ -31,7 +31,8 @@ def compared(mechanism: Any, first: Any, second: Any) -> Pair:
         laws = [mechanism.law(value) for value in (first, second)]
         if not all(isinstance(law, Law) for law in laws):
             raise ParameterError(
-                "law(value) returns a law of discreet, such as laws.Finite(outcomes, chances)", parameter="mechanism"
+                "law(value) must return a law of discreet, such as laws.Finite(outcomes, chances)",
+                parameter="mechanism",
             )
         pair: Pair = laws[0].pair(laws[1])
         return pair

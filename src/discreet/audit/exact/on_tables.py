@@ -34,7 +34,10 @@ class OnTables(Mechanism):
     >>> counts = lambda table: [table.count("a"), table.count("b")]
     >>> audit(OnTables(choice, query=counts, rows=["a", "b"], people=3)).refuted
     False
-    >>> lead = lambda table: [table.count("a") - table.count("b"), table.count("b") - table.count("a")]
+    >>> lead = lambda table: [
+    ...     table.count("a") - table.count("b"),
+    ...     table.count("b") - table.count("a"),
+    ... ]
     >>> audit(OnTables(choice, query=lead, rows=["a", "b"], people=3)).refuted
     True
     """
@@ -111,7 +114,7 @@ def _stated_relation(mechanism: Any, stated: Relation | None) -> Relation:
     """Return the relation of the mechanism, or the one stated where the mechanism has no relation."""
     own = getattr(mechanism, "relation", Relation.UNSTATED)
     if stated not in (None, Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-        raise ParameterError("relation= is Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
+        raise ParameterError("relation= must be Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
     if own is not Relation.UNSTATED:
         if stated not in (None, own):
             raise ParameterError(f"the mechanism is for {own.value!r}: leave relation= out", parameter="relation")

@@ -42,12 +42,12 @@ class ReadOff(RunScore):
 
     @property
     def calibrated(self) -> bool:
-        """It is just a number."""
+        """False: the column is taken as it is."""
         return False
 
     @property
     def learned(self) -> bool:
-        """It is just a number."""
+        """False: the column is taken as it is."""
         return False
 
 
@@ -90,7 +90,7 @@ class MeanScore(RunScore):
 
     @property
     def calibrated(self) -> bool:
-        """As its parts."""
+        """Whether its parts are calibrated."""
         return self.parts[0].calibrated
 
     def __call__(self, view: View) -> Floats:
@@ -174,7 +174,7 @@ class TableScore(RunScore):
 
     @property
     def calibrated(self) -> bool:
-        """Ranges of one number are many and alike: the best of them owe too much to luck to be taken at their word."""
+        """Whether it is; ranges of one number are not: the best of many similar ones is too good by luck."""
         return not isinstance(self.reading, BinnedReading)
 
     @classmethod

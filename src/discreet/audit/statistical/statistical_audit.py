@@ -248,7 +248,9 @@ def log_wealth(tally: EventTally, epsilon: float, delta: float) -> float:
 
     >>> log_wealth(EventTally(), 0.5, 0.0)
     0.0
-    >>> math.exp(log_wealth(EventTally(first=200, second=50, neither=750), 0.5, 0.0)) > 1e6
+    >>> math.exp(
+    ...     log_wealth(EventTally(first=200, second=50, neither=750), 0.5, 0.0)
+    ... ) > 1e6
     True
     """
     return float(log_wealths(tally, np.array([epsilon]), delta)[0])

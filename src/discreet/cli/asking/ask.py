@@ -11,7 +11,7 @@ import click
 
 from discreet.cli import options
 from discreet.cli.asking.options import check_target, finite, opened, prices, query_options, query_text
-from discreet.cli.console import ReadableConsole, Refusal, answering, spinner
+from discreet.cli.console import ReadableConsole, Refusal, answering, showing_what_is_paid, spinner
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
 from discreet.privacy.guarantees import in_words, plain
@@ -45,10 +45,11 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
         with opened(policy, analyst) as session, spinner(ReadableConsole(stderr=True), "Asking"):
             answer = session.sql(text, **prices(asked), idempotency=retry)
         # the answer is paid for, so it is shown before anything else can go wrong
-        if as_json or as_csv:
-            click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
-        else:
-            show_answer(ReadableConsole(), answer, confidence)
+        with showing_what_is_paid(answer.record.number):
+            if as_json or as_csv:
+                click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
+            else:
+                show_answer(ReadableConsole(), answer, confidence)
         for path in files(answer, certificate, plot, confidence):
             ReadableConsole(stderr=as_json or as_csv).say_written(path)
 

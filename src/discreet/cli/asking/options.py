@@ -65,7 +65,7 @@ def query_text(sql: str | None, file: Path | None) -> str:
 def _in_utf8(data: bytes, where: str) -> str:
     """Read a query as UTF-8, whatever the locale is: it must not mean one thing here and another there."""
     if len(data) > _MOST_BYTES:
-        raise Refusal(f"a query has at most {_MOST_BYTES:,} bytes; {where} has more")
+        raise Refusal(f"a query must have at most {_MOST_BYTES:,} bytes; {where} has more")
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError:

@@ -62,7 +62,7 @@ def fourier(  # noqa: PLR0913  one argument an option
     """
     with answering():
         secret = invented_bits(people or (_FEW if against == "discreet" else _MANY), seed=seed)
-        queries = relabelings * attacks.Characters(people=len(secret)).size
+        queries = relabelings * attacks.Characters(people=len(secret)).length
         if queries > _MOST_QUERIES:
             raise ParameterError(f"{queries:,} queries are too many to hold; take fewer people or relabelings")
         with spinner(ReadableConsole(), "Asking and decoding"):
@@ -87,7 +87,7 @@ def _of_noise(secret: Bits, seed: int, *, level: float, kind: str, rate: float, 
     people, many = len(secret), max(relabelings, 4 if rate > 0 else 1)
     if kind == "malicious" and many > 1:
         raise ParameterError("malicious noise is made for one labeling without garbage; leave out the other options")
-    error = level * math.sqrt(attacks.Characters(people=people).size)
+    error = level * math.sqrt(attacks.Characters(people=people).length)
     make, part = _KINDS[kind]
     noise, words = make(error, seed=seed + 1), f"{kind} noise of {format_number(error, digits=4)}"
     bounded, variance = None if kind == "normal" else error, None if part is None else error**2 * part

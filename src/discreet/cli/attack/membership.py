@@ -22,7 +22,7 @@ _DECIMALS = 2
 @telling.people(1000, least=20, most=5000)
 @telling.seed()
 @options.stated("--positions", click.IntRange(10, 30_000), 10_000, "How many frequencies are published.")
-@options.stated("--level", click.FloatRange(0.001, 0.5), 0.01, "Share of outsiders who may be accused.")
+@options.stated("--level", click.FloatRange(0.001, 0.5), 0.01, "Frequency of outsiders who may be accused.")
 @telling.epsilon(0.01, 20, "Price of the private frequencies, all together.")
 @options.stated("--delta", click.FloatRange(1e-9, 0.01), 1e-5, "The delta that goes with it.")
 @options.plot_to()

@@ -64,7 +64,7 @@ def secret_session(
 
 def split(session: Session, *, queries: int) -> Fraction:
     """Return the price of each query, so that together the queries spend what is left of the budget."""
-    remaining = session.budget.remaining
+    remaining = session.balance.remaining
     if not isinstance(remaining, ZCDP):
         raise ParameterError("only a budget of zCDP is split here; state the budget as rho")
     return Fraction(remaining.rho) / queries

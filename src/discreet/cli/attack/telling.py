@@ -1,4 +1,4 @@
-"""What the attacks share on the command line: how many people, the seed of their invention, tables of shares."""
+"""What the attacks share on the command line: how many people, the seed of their invention, tables of frequencies."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def compact(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Table:
 
 
 def percent(share: float | None) -> str:
-    """Write a share in percent, to a tenth, or nothing."""
+    """Write a frequency in percent, to a tenth, or nothing."""
     return "" if share is None else f"{100 * share:.1f} %"
 
 
 def at_most(share: float | None) -> str:
-    """Write a share in percent, rounded up to a tenth, or nothing.
+    """Write a frequency in percent, rounded up to a tenth, or nothing.
 
     >>> at_most(0.5001)
     '50.1 %'
@@ -69,10 +69,10 @@ def at_most(share: float | None) -> str:
 
 
 def shares(found: attacks.Reconstruction) -> list[str]:
-    """Return the shares recovered, expected, certain (rounded down) and possible (rounded up), and the time."""
+    """Return the frequencies recovered, expected, certain (rounded down) and possible (rounded up), and the time."""
     certain = None if found.floor is None else math.floor(1000 * found.floor) / 1000
     highest = None if found.ceiling is None else math.ceil(1000 * found.ceiling.upper) / 1000
-    parts = [found.fraction, found.expected, certain, highest]
+    parts = [found.recovered, found.expected, certain, highest]
     return [*(percent(part) for part in parts), f"{found.seconds:.2f}"]
 
 

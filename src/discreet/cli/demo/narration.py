@@ -57,7 +57,7 @@ def _attack(story: Story) -> Chapter:
         ),
         Table(
             ["what the attacker has", "secret bits recovered"],
-            [["nothing, and guesses", "50 %"], [f"{found.queries} exact answers", _percent(found.fraction)]],
+            [["nothing, and guesses", "50 %"], [f"{found.queries} exact answers", _percent(found.recovered)]],
         ),
         (
             f"That is the marker of {_people_right(story)} patients. No question was about one person, and "
@@ -104,9 +104,9 @@ def _private(story: Story) -> Chapter:
             ["what the attacker has", "secret bits recovered"],
             [
                 ["nothing, and guesses", "50 %"],
-                [f"{found.queries} private answers", _percent(found.fraction)],
+                [f"{found.queries} private answers", _percent(found.recovered)],
                 ["the most that any attacker can expect at this price", top],
-                [f"{found.queries} exact answers", _percent(story.plain.fraction)],
+                [f"{found.queries} exact answers", _percent(story.plain.recovered)],
             ],
         ),
         (
@@ -272,7 +272,7 @@ def _number(value: Any) -> str:
 
 
 def _people_right(story: Story) -> str:
-    return f"{round((story.plain.fraction or 0.0) * story.people):,} of {story.people:,}"
+    return f"{round((story.plain.recovered or 0.0) * story.people):,} of {story.people:,}"
 
 
 def _percent(share: float | None) -> str:

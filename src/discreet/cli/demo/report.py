@@ -32,9 +32,9 @@ def drawings(story: Story) -> dict[str, Plot]:
 
 
 def attack_plot(story: Story) -> Plot:
-    """Draw the share that was recovered as bars, with guessing and the ceiling as lines."""
+    """Draw the frequency of recovered bits as bars, with guessing and the ceiling as lines."""
     drawn = axes(title="What 63 counts give away", x_label="secret bits recovered, %", height=2.9)
-    shares = [100 * (one.fraction or 0.0) for one in (story.plain, story.private)]
+    shares = [100 * (one.recovered or 0.0) for one in (story.plain, story.private)]
     drawn.barh([1, 0], shares, height=0.55, color=[ORANGE, BLUE])
     for place, share in zip((1, 0), shares, strict=True):
         drawn.text(share - 1, place, f"{share:.1f} %", va="center", ha="right", color="white", fontweight="bold")

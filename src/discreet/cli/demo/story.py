@@ -91,7 +91,7 @@ class Story:
     @property
     def claims(self) -> tuple[Claim, ...]:
         """What the demo shows, each with whether it held this time."""
-        found, hidden, top = self.plain.fraction or 0.0, self.private.fraction or 1.0, self.private.ceiling
+        found, hidden, top = self.plain.recovered or 0.0, self.private.recovered or 1.0, self.private.ceiling
         bar = 1.0 if top is None else top.upper + POINTS
         return (
             Claim(
@@ -112,17 +112,17 @@ def tell(stage: Stage, *, seed: int) -> Story:
     with Session.open(stage.policy, analyst=ATTACKER) as session:
         private = attack_private(stage, session)
         spent = over_budget(session)
-        own = session.budget.balance
+        own = session.balance
     with Session.open(stage.policy, analyst=ANALYST) as session:
         explained = session.explain(BY_DEPARTMENT, epsilon=FIRST, rows_expected=ABOUT)
         departments = session.sql(BY_DEPARTMENT, epsilon=FIRST)
         totals = session.sql(TOTALS, epsilon=LATER)
         medians = session.sql(MEDIANS, epsilon=LATER)
         diagnoses = session.sql(DIAGNOSES, epsilon=LATER, delta=DELTA)
-        before = session.budget.balance
+        before = session.balance
         again = session.sql(BY_DEPARTMENT, epsilon=FIRST)
         refusals = refused(session)
-        balance, head = session.budget.balance, session.ledger.head
+        balance, head = session.balance, session.ledger.head
         verification = session.ledger.verify(head=head)
     same = again.record.replayed and again.rows == departments.rows and balance.spent == before.spent
     return Story(
@@ -180,7 +180,7 @@ def reconstruct(stage: Stage, run: Callable[[str], Sequence[Sequence[Any]]]) -> 
 
 
 def expected_share() -> float:
-    """Return the share that this attack can expect of answers with the noise of its price."""
+    """Return the frequency of right bits that this attack can expect from answers with the noise of its price."""
     from discreet.laws import DiscreteLaplace
 
     return attacks.expected_fraction(DiscreteLaplace(1 / EACH), queries=QUERIES)

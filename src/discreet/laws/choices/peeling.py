@@ -20,7 +20,7 @@ _MOST_OUTCOMES = 1 << 15
 
 
 class Peeling(Tabulated):
-    """Positions i_1, ..., i_k in this order with probability w_1 / W * w_2 / (W - w_1) * ..., w = exp(rate * score).
+    """Positions i_1, ..., i_k in this order with probability w_1 / W * w_2 / (W - w_1) * ..., w = exp(slope * score).
 
     W is the sum of all weights. The sums of what is left are added up anew, never subtracted, in ball arithmetic.
 
@@ -29,9 +29,9 @@ class Peeling(Tabulated):
     0.1667
     """
 
-    def __init__(self, scores: Any, rate: Fraction, places: int) -> None:
+    def __init__(self, scores: Any, slope: Fraction, places: int) -> None:
         self.scores = as_scores(scores)
-        self.rate = rate
+        self.slope = slope
         self.places = places
 
     def table(self) -> tuple[list[Any], Floats, Floats]:
@@ -50,7 +50,7 @@ class Peeling(Tabulated):
         outcomes: list[tuple[int, ...]] = []
         low, high = [], []
         with precision(_PRECISION):
-            weights = [ball(self.rate * (score - top)).exp() for score in exact]
+            weights = [ball(self.slope * (score - top)).exp() for score in exact]
             stack: list[tuple[tuple[int, ...], Ball]] = [((), ball(1))]
             while stack:
                 chosen, chance = stack.pop()
@@ -67,7 +67,7 @@ class Peeling(Tabulated):
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw one tuple of positions, or an array of them."""
         if shape is None:
-            race = Race(self.rate, self.places)
+            race = Race(self.slope, self.places)
             race.run(self.scores)
             return race.winners
         sizes, count = as_size(shape)

@@ -1,14 +1,15 @@
 """The law of permute-and-flip: every candidate tosses a coin, and one of the heads is chosen at random.
 
-Candidate i gets heads with probability p_i = exp(-rate (top - score_i)), top the largest score, and the choice is
+Candidate i gets heads with probability p_i = exp(-slope (top - score_i)), top the largest score, and the choice is
 uniform among the heads; the best candidates always get heads, so there is one. Going through the candidates in random
 order and stopping at the first heads is the same: the first heads of a random order is uniform among them.
 
-Lemma (noise). The largest of score_i + E_i / rate, with independent standard exponential E_i, has the same law. Proof.
-Candidate i reaches the level `top` exactly when E_i >= rate (top - score_i): with probability p_i, independently of the
-others. By memorylessness the heights above `top` of those who reach it are independent exponential variables with one
-rate, so the highest of them is uniform among them; the best always reach it, so nobody else is the highest. QED. So the
-choice needs no permutation, no knowledge of `top` and one pass: it is the race of `Race` with U in place of E = -ln U.
+Lemma (noise). The largest of score_i + E_i / slope, with independent standard exponential E_i, has the same law. Proof.
+Candidate i reaches the level `top` exactly when E_i >= slope (top - score_i): with probability p_i, independently of
+the others. By memorylessness the heights above `top` of those who reach it are independent exponential variables with
+one rate, so the highest of them is uniform among them; the best always reach it, so nobody else is the highest. QED. So
+the choice needs no permutation, no knowledge of `top` and one pass: it is the race of `Race` with U in place of E = -ln
+U.
 
 Lemma (filter). For a word w >= 2^30 and every U in [w, w + 1] 2^-64 the computed ln U is within 2^-28 of the truth,
 well inside the 2^-19 that `Race` allows. Proof. As there, with v = floor(w / 2) >= 2^29: truncation moves ln U by at
@@ -37,7 +38,7 @@ _MOST_CANDIDATES = 1 << 9
 
 
 class HighestOfExponentials(Race):
-    """The race in which candidate i climbs to rate * score_i + E_i, and the highest wins."""
+    """The race in which candidate i climbs to slope * score_i + E_i, and the highest wins."""
 
     def _log_times(self, draws: NDArray[np.uint64]) -> tuple[Floats, NDArray[np.bool_]]:
         """Return -E = ln U for every word, and which words are outside the lemma."""
@@ -46,7 +47,7 @@ class HighestOfExponentials(Race):
     def _log_time(self, runner: Runner) -> Ball | None:
         """Enclose minus the height at the current precision, or None while it may be infinite."""
         uniform = runner.log_uniform()
-        return None if uniform is None else uniform - ball(self.rate * runner.score)
+        return None if uniform is None else uniform - ball(self.slope * runner.score)
 
 
 class PermuteAndFlipLaw(Tabulated):
@@ -60,13 +61,15 @@ class PermuteAndFlipLaw(Tabulated):
     products without one factor come from those of all factors before it and all after it.
 
     >>> law = PermuteAndFlipLaw([0, 1], Fraction(1))
-    >>> round(law.pmf(1), 4)  # 1 - exp(-1) / 2: heads of both coins are chosen equally often
+    >>> round(
+    ...     law.pmf(1), 4
+    ... )  # 1 - exp(-1) / 2: heads of both coins are chosen equally often
     0.8161
     """
 
-    def __init__(self, scores: Any, rate: Fraction) -> None:
+    def __init__(self, scores: Any, slope: Fraction) -> None:
         self.scores = as_scores(scores)
-        self.rate = rate
+        self.slope = slope
 
     def table(self) -> tuple[list[Any], Floats, Floats]:
         """Return the probabilities with bounds."""
@@ -93,7 +96,7 @@ class PermuteAndFlipLaw(Tabulated):
         import flint
 
         top = levels[-1]
-        heads = [(-ball(self.rate * (top - level))).exp() for level in levels]
+        heads = [(-ball(self.slope * (top - level))).exp() for level in levels]
         coins = [flint.arb_poly([1 - chance, chance]) for chance in heads]
         before = [flint.arb_poly([1])]
         for coin, count in zip(coins, counts, strict=True):
@@ -108,7 +111,7 @@ class PermuteAndFlipLaw(Tabulated):
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw one position or an array of them."""
         if shape is None:
-            contest = HighestOfExponentials(self.rate)
+            contest = HighestOfExponentials(self.slope)
             contest.run(self.scores)
             return contest.winner
         sizes, count = as_size(shape)

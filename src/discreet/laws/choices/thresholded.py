@@ -41,7 +41,7 @@ class Thresholded(IntegerLaw):
 
     @property
     def support(self) -> tuple[int, int | None]:
-        """From 'not seen' upwards."""
+        """All integers from `threshold - 1`, which means 'not shown'."""
         absent = self.threshold - 1
         if self.count is None:
             return absent, absent

@@ -1,10 +1,10 @@
-"""Exact choice with probability proportional to exp(rate * score), in one pass over any number of candidates.
+"""Exact choice with probability proportional to exp(slope * score), in one pass over any number of candidates.
 
-Each candidate draws an exponential variable E = -ln U and runs with time E exp(-rate * score): the least time wins, and
-it is candidate i with probability exp(rate * score_i) / sum. Only the winner so far is kept, so a stream of any length
-needs no memory. The first k of the race are as good as k races, each without the winners before it: exponential times
-forget, so that what the others still have to run when somebody arrives is again an exponential time with the same rate,
-independent of who arrived and when.
+Each candidate draws an exponential variable E = -ln U and runs with time E exp(-slope * score): the least time wins,
+and it is candidate i with probability exp(slope * score_i) / sum. Only the winner so far is kept, so a stream of any
+length needs no memory. The first k of the race are as good as k races, each without the winners before it: exponential
+times forget, so that what the others still have to run when somebody arrives is again an exponential time with the same
+rate, independent of who arrived and when.
 
 Exactness. Times are compared through their logarithms in floats; the bounds below say when that comparison is certain,
 and all others are made in ball arithmetic on the exact rational scores, drawing more bits of the uniforms as needed.
@@ -16,7 +16,7 @@ w + 1] 2^-64 and E = -ln U. Then ln E is within 2^-21 of the computed ln e. Proo
 truncation is largest relative to E at w = 2^30, where E > 23.5, so at most 2^-33.5; the rounding adds at most 2^-52 /
 ln 2; together with 2^-40 less than 2^-33. If w >= 2^63, then 1/v <= 2^-62 and E >= 2^-30 (1 - 2^-21), so (2^-62 +
 2^-52) / E + 2^-40 < 2^-21.9. The outer logarithm turns a relative error d into an absolute one of at most d (1 + d) and
-adds at most 2^-40 max(30 ln 2, ln 24) < 2^-35. QED. The code uses 2^-19. The float of rate * (score - reference) has
+adds at most 2^-40 max(30 ln 2, ln 24) < 2^-35. QED. The code uses 2^-19. The float of slope * (score - reference) has
 three roundings, the sum two more: within 2^-48 of its size, as long as the reference is exactly a float and nothing
 overflows; elsewhere the product is computed from exact rationals and rounded once. Words and times outside the lemma,
 and products that no float holds, are compared exactly.
@@ -76,14 +76,14 @@ class Runner:
 
 
 class Race:
-    """A race with one rate and some places to win: feed it scores in blocks, ask for the positions of the winners.
+    """A race with one slope and some places to win: feed it scores in blocks, ask for the positions of the winners.
 
     A subclass may give the candidates another noise by the two methods `_log_times` and `_log_time`.
     """
 
-    def __init__(self, rate: Fraction, places: int = 1) -> None:
+    def __init__(self, slope: Fraction, places: int = 1) -> None:
         ensure_tested()
-        self.rate = rate
+        self.slope = slope
         self.places = places
         self._reference: Fraction | None = None
         self._best: list[Runner] = []
@@ -167,20 +167,20 @@ class Race:
         uniform = runner.log_uniform()
         if uniform is None or runner.prefix + 1 == 1 << runner.length:
             return None
-        return (-uniform).log() - ball(self.rate * runner.score)
+        return (-uniform).log() - ball(self.slope * runner.score)
 
     def _advantages(self, scores: NDArray[Any]) -> Floats:
-        """Return rate * (score - reference) in floats, each within three roundings, or non-finite."""
+        """Return slope * (score - reference) in floats, each within three roundings, or non-finite."""
         reference = self._reference
         if reference is None:
             raise AssertionError("the reference is set before it is used")
-        origin, rate = _float_or_nan(reference), _float_or_nan(self.rate)
-        if not np.isfinite(rate) or not np.isfinite(origin) or Fraction(origin) != reference or not _is_plain(scores):
-            exact = [_float_or_nan(self.rate * (exact_score(score) - reference)) for score in scores]
+        origin, slope = _float_or_nan(reference), _float_or_nan(self.slope)
+        if not np.isfinite(slope) or not np.isfinite(origin) or Fraction(origin) != reference or not _is_plain(scores):
+            exact = [_float_or_nan(self.slope * (exact_score(score) - reference)) for score in scores]
             return np.array(exact, dtype=np.float64)
         with np.errstate(over="ignore", invalid="ignore"):
             difference: Floats = np.subtract(scores, origin, dtype=np.float64)
-            difference *= rate
+            difference *= slope
         return difference
 
     def _challenge(self, runner: Runner) -> None:
@@ -280,22 +280,22 @@ def _array_of(items: list[Any]) -> NDArray[Any]:
 
 
 class Softmax(Tabulated):
-    """Position i with probability exp(rate * score_i) / sum: the law of the exponential mechanism.
+    """Position i with probability exp(slope * score_i) / sum: the law of the exponential mechanism.
 
     >>> law = Softmax([0, 1, 0], Fraction(1))
     >>> round(law.pmf(1), 4)
     0.5761
     """
 
-    def __init__(self, scores: Any, rate: Fraction) -> None:
+    def __init__(self, scores: Any, slope: Fraction) -> None:
         self.scores = as_scores(scores)
-        self.rate = rate
+        self.slope = slope
 
     def table(self) -> tuple[list[Any], Floats, Floats]:
         """Return the probabilities with bounds, from floats when the exponents are moderate."""
         exact = [exact_score(score) for score in self.scores]
         top = max(exact)
-        exponents = np.array([_float_or_nan(max(self.rate * (score - top), _FLOOR)) for score in exact])
+        exponents = np.array([_float_or_nan(max(self.slope * (score - top), _FLOOR)) for score in exact])
         weights = np.exp(exponents)
         total = weights.sum()
         error = 2.0**-42 + 2.0**-50 * len(exact) + 2.0**-51 * np.abs(exponents)
@@ -306,7 +306,7 @@ class Softmax(Tabulated):
     def sample(self, shape: Shape | None = None) -> Any:
         """Draw one position or an array of them."""
         if shape is None:
-            race = Race(self.rate)
+            race = Race(self.slope)
             race.run(self.scores)
             return race.winner
         sizes, count = as_size(shape)

@@ -1,10 +1,10 @@
-"""Many independent exact draws with probability proportional to exp(rate * score), after one pass over the scores.
+"""Many independent exact draws with probability proportional to exp(slope * score), after one pass over the scores.
 
 A race (`Race`) reads all m scores for every draw. Here the scores are read once, into integer weights that are a little
 too large; a proposal is a uniform integer below their sum, looked up in the prefix sums, and an exact coin takes away
 what was too much. A draw then costs log m.
 
-Exactness. Let z be the largest score, d_i = z - score_i >= 0 and p_i = exp(-rate d_i) <= 1. With integers W_i >= p_i
+Exactness. Let z be the largest score, d_i = z - score_i >= 0 and p_i = exp(-slope d_i) <= 1. With integers W_i >= p_i
 2^k > 0, position i is proposed with probability W_i / sum W and kept with probability a_i = p_i 2^k / W_i <= 1, so that
 it is proposed and kept with probability p_i 2^k / sum W, and what is kept first is i with probability p_i / sum p. The
 proposals are exact (integers and `uniform_below_array`); the coin is exact if it compares a uniform real U with a_i,
@@ -12,13 +12,13 @@ drawing as many bits as the answer needs. Proposals are independent, so those th
 and the first of them are the same however many proposals are made at a time, so that leaving out those beyond the count
 asked for does not favor any.
 
-Lemma (weights). Let x_i be the float of -rate d_i and e_i the computed exp(x_i). If x_i >= -708, then |e_i - p_i| <=
-2^-39 p_i. Proof. d_i is an exact unsigned integer below 2^64; its conversion, that of the rate and the product round
-once each, so |x_i + rate d_i| <= 2^-51 rate d_i + 2^-1000 (the last for a rate among the subnormal floats) <= 2^-51 709
+Lemma (weights). Let x_i be the float of -slope d_i and e_i the computed exp(x_i). If x_i >= -708, then |e_i - p_i| <=
+2^-39 p_i. Proof. d_i is an exact unsigned integer below 2^64; its conversion, that of the slope and the product round
+once each, so |x_i + slope d_i| <= 2^-51 slope d_i + 2^-1000 (the last for a subnormal slope) <= 2^-51 709
 + 2^-1000 < 2^-41. By assumption float-log-exp with its slack, e_i is within a relative 2^-40 of exp(x_i); and
-exp(2^-41) times 1 + 2^-40 is below 1 + 2^-39. QED. If x_i < -708, both e_i and p_i are at most 2^-1000. (A rate above
+exp(2^-41) times 1 + 2^-40 is below 1 + 2^-39. QED. If x_i < -708, both e_i and p_i are at most 2^-1000. (A slope above
 2^900 is replaced by 2^900, which changes x_i for d_i >= 1 only, from one number below -708 to another. Scores that
-int64 does not hold get the float nearest to the exact -rate d_i, within the same bound.) Let m <= 2^b, k = 61 - b and
+int64 does not hold get the float nearest to the exact -slope d_i, within the same bound.) Let m <= 2^b, k = 61 - b and
 W_i = 1 + floor(e_i c), c = 2^k (1 + 2^-37), which a float holds. Then W_i > p_i 2^k, since e_i c, rounded once, is at
 least p_i 2^k (1 - 2^-39)(1 + 2^-37)(1 - 2^-53) > p_i 2^k, or else p_i 2^k < 1; and sum W <= m (1 + 2^k (1 + 2^-35)) <
 2^62, so no prefix sum overflows. At most m of sum W >= 2^k is too much, besides a share of 2^-35: few proposals are
@@ -27,7 +27,7 @@ lost.
 Lemma (coin). Let e_i 2^k / W_i be computed in floats (a weight, the product by a power of 2 and the quotient: two
 roundings), and let u = floor(w / 2^11) 2^-53 for the first word w of U. Then the computed ratio is within 2^-38 of a_i
 <= 1, and u within 2^-53 of U: where they differ by more than 2^-37, u < ratio says whether U < a_i. The code uses
-2^-36; elsewhere U < a_i is decided in ball arithmetic on the exact rational rate d_i, drawing more bits as needed.
+2^-36; elsewhere U < a_i is decided in ball arithmetic on the exact rational slope d_i, drawing more bits as needed.
 Reference. Rejection: von Neumann 1951. Decisions in floats only where an error bound settles them: Devroye 1986.
 """
 
@@ -58,7 +58,7 @@ _FEW = 16
 
 
 class SoftmaxDraws:
-    """Draw positions with probability proportional to exp(rate * score), exactly; the scores are whole numbers.
+    """Draw positions with probability proportional to exp(slope * score), exactly; the scores are whole numbers.
 
     Nothing is kept between calls but the weights: copies and forked processes draw their own randomness.
 
@@ -69,14 +69,14 @@ class SoftmaxDraws:
     [1, 3]
     """
 
-    def __init__(self, scores: Any, rate: Number) -> None:
+    def __init__(self, scores: Any, slope: Number) -> None:
         self._scores = whole_scores(scores)
-        self._proposals = _Proposals(self._scores, positive_rational(rate, name="rate"))
+        self._proposals = _Proposals(self._scores, positive_rational(slope, name="slope"))
 
     @property
     def law(self) -> Softmax:
         """The law of one draw."""
-        return Softmax(self._scores, self._proposals.rate)
+        return Softmax(self._scores, self._proposals.slope)
 
     def draw(self, count: int) -> Integers:
         """Return independent positions."""
@@ -94,11 +94,11 @@ class SoftmaxDraws:
 
 
 class SignedDraws:
-    """Draw a query and a sign with probability proportional to exp(sign * rate * score), exactly.
+    """Draw a query and a sign with probability proportional to exp(sign * slope * score), exactly.
 
     This is `SoftmaxDraws` on the scores and their negatives, without laying them out. Each query is proposed with
-    weight exp(rate |score|) and a fair sign; the sign of the score is kept, the other one with probability
-    exp(-2 rate |score|). So (query, sign) is proposed and kept with probability proportional to exp(sign rate score),
+    weight exp(slope |score|) and a fair sign; the sign of the score is kept, the other one with probability
+    exp(-2 slope |score|). So (query, sign) is proposed and kept with probability proportional to exp(sign slope score),
     and at least half of all proposals are kept.
 
     >>> queries, signs = SignedDraws([0, -1000, 1000], Fraction(1)).draw(50)
@@ -106,16 +106,16 @@ class SignedDraws:
     [(1, -1), (2, 1)]
     """
 
-    def __init__(self, scores: Any, rate: Number) -> None:
+    def __init__(self, scores: Any, slope: Number) -> None:
         self._scores = whole_scores(scores)
         self._sizes = _magnitudes(self._scores)
-        self._proposals = _Proposals(self._sizes, positive_rational(rate, name="rate"))
+        self._proposals = _Proposals(self._sizes, positive_rational(slope, name="slope"))
 
     @property
     def law(self) -> Softmax:
         """The law of one draw, as a position: the queries with a plus, then the same queries with a minus."""
         plus = [int(score) for score in self._scores]
-        return Softmax(plus + [-score for score in plus], self._proposals.rate)
+        return Softmax(plus + [-score for score in plus], self._proposals.slope)
 
     def draw(self, count: int) -> tuple[Integers, Integers]:
         """Return independent queries, by position, and their signs, +1 or -1."""
@@ -136,30 +136,30 @@ class SignedDraws:
         scores = self._scores[proposed]
         against = np.flatnonzero((signs > 0) != (scores >= 0))
         keep = np.ones(proposed.size, dtype=np.bool_)
-        keep[against] = _coins(self._sizes[proposed[against]], 2 * self._proposals.rate)
+        keep[against] = _coins(self._sizes[proposed[against]], 2 * self._proposals.slope)
         return proposed[keep], signs[keep]
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}(<{self._scores.size} scores>)"
 
 
-def signed_draws(scores: Any, rate: Number, count: int) -> tuple[Integers, Integers]:
-    """Return `count` independent queries and signs, with probability proportional to exp(sign * rate * score)."""
-    return SignedDraws(scores, rate).draw(count)
+def signed_draws(scores: Any, slope: Number, count: int) -> tuple[Integers, Integers]:
+    """Return `count` independent queries and signs, with probability proportional to exp(sign * slope * score)."""
+    return SignedDraws(scores, slope).draw(count)
 
 
 class _Proposals:
-    """Integer weights just above exp(-rate * (largest score - score)) 2^k, and what survives their coins."""
+    """Integer weights just above exp(-slope * (largest score - score)) 2^k, and what survives their coins."""
 
-    def __init__(self, scores: NDArray[Any], rate: Fraction) -> None:
+    def __init__(self, scores: NDArray[Any], slope: Fraction) -> None:
         ensure_tested()
         bits = max((scores.size - 1).bit_length(), 1)
         if bits > _MOST_BITS:
             raise InputError(f"at most 2^{_MOST_BITS} candidates can be drawn from: split them, or use a race")
-        self.rate = rate
+        self.slope = slope
         self._shift = _TOTAL_BITS - bits
         self._scores, self._top = scores, scores.max()
-        excess = _exponentials(self._distances(slice(None)), rate)
+        excess = _exponentials(self._distances(slice(None)), slope)
         excess *= _TOO_MUCH * 2.0**self._shift
         weights = excess.astype(np.int64)
         weights += 1
@@ -171,7 +171,7 @@ class _Proposals:
         proposed = np.searchsorted(self._ends, drawn, side="right").astype(np.int64, copy=False)
         weights = self._ends[proposed]
         weights[proposed > 0] -= self._ends[proposed[proposed > 0] - 1]
-        return proposed[_coins(self._distances(proposed), self.rate, self._shift, weights)]
+        return proposed[_coins(self._distances(proposed), self.slope, self._shift, weights)]
 
     def _distances(self, where: Any) -> NDArray[Any]:
         """Return how far below the largest score the others are, exactly: as uint64, or as Python integers."""
@@ -182,10 +182,10 @@ class _Proposals:
 
 
 def _coins(
-    distances: NDArray[Any], rate: Fraction, shift: int = 0, weights: Integers | None = None
+    distances: NDArray[Any], slope: Fraction, shift: int = 0, weights: Integers | None = None
 ) -> NDArray[np.bool_]:
-    """Return coins with heads of probability exactly exp(-rate * distance) 2^shift / weight, which is at most 1."""
-    ratio = _exponentials(distances, rate)
+    """Return coins with heads of probability exactly exp(-slope * distance) 2^shift / weight, which is at most 1."""
+    ratio = _exponentials(distances, slope)
     if weights is not None:
         ratio *= 2.0**shift
         ratio /= weights
@@ -194,7 +194,7 @@ def _coins(
     heads = np.asarray(uniforms < ratio)
     for index in np.flatnonzero(np.abs(uniforms - ratio) <= _SLIVER):
         weight = 1 if weights is None else int(weights[index])
-        heads[index] = _exact_coin(int(draws[index]), rate * int(distances[index]), shift, weight)
+        heads[index] = _exact_coin(int(draws[index]), slope * int(distances[index]), shift, weight)
     return heads
 
 
@@ -208,18 +208,18 @@ def _exact_coin(draw: int, exponent: Fraction, shift: int, weight: int) -> bool:
     return uniform_is_below(draw, 64, scaled)
 
 
-def _exponentials(distances: NDArray[Any], rate: Fraction) -> Floats:
-    """Return exp(-rate * distance) in floats, as the lemma on weights has it."""
+def _exponentials(distances: NDArray[Any], slope: Fraction) -> Floats:
+    """Return exp(-slope * distance) in floats, as the lemma on weights has it."""
     if distances.dtype == object:
-        exponents = np.array([-_float_of(rate * int(distance)) for distance in distances], dtype=np.float64)
+        exponents = np.array([-_float_of(slope * int(distance)) for distance in distances], dtype=np.float64)
     else:
-        exponents = distances * -_float_of(rate)
+        exponents = distances * -_float_of(slope)
     with np.errstate(under="ignore"):
         return np.exp(exponents, out=exponents)
 
 
 def _float_of(value: Fraction) -> float:
-    """Return the nearest float of a number at least 0, or the largest rate."""
+    """Return the nearest float of a number at least 0, or the largest slope."""
     return float(value) if value < _LARGEST_RATE else _LARGEST_RATE
 
 
@@ -229,7 +229,7 @@ def whole_scores(scores: Any) -> NDArray[Any]:
     if array.dtype == np.int64:
         return array.copy()  # weights and coins must see the same scores, whatever the caller does with the array
     if array.dtype != object or not all(isinstance(score, int) for score in array):
-        raise InputError("scores must be whole numbers: put their common denominator into the rate")
+        raise InputError("scores must be whole numbers: put their common denominator into the slope")
     return array
 
 

@@ -37,7 +37,9 @@ class Parts:
         later one is paid for by its own attempt. Steps are exclusive and durable when they return, and nothing here
         reads any other file than the ledger.
 
-    >>> Parts(attempt=7, next=1, most=0, taken_up=0).begun.begun.resumed(attempt=12, start=2)
+    >>> Parts(attempt=7, next=1, most=0, taken_up=0).begun.begun.resumed(
+    ...     attempt=12, start=2
+    ... )
     Parts(attempt=12, next=2, most=2, taken_up=2)
     """
 

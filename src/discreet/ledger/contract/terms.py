@@ -44,7 +44,9 @@ class Terms:
     handed to the others at a charge to their own cap.
 
     >>> budget = PureDP(1, relation=Relation.ADD_REMOVE)
-    >>> Terms(lineage="hospital-2026", unit="patient", budget=budget, caps={"ana": None}).budget
+    >>> Terms(
+    ...     lineage="hospital-2026", unit="patient", budget=budget, caps={"ana": None}
+    ... ).budget
     PureDP(epsilon=1, relation=Relation.ADD_REMOVE)
     """
 
@@ -175,7 +177,8 @@ def checked_guarantee(guarantee: object, *, name: str) -> Guarantee:
     >>> checked_guarantee(PureDP(5e-324), name="cost")
     Traceback (most recent call last):
     ...
-    discreet.errors.ParameterError: cost: epsilon lies below the least normal float, 2.2e-308; name 0 or a larger ...
+    discreet.errors.ParameterError: cost: epsilon lies below the least normal float,
+        2.2e-308; name 0 or a larger ...
     """
     if not isinstance(guarantee, Guarantee) or type(guarantee) not in _NAMES:
         kind = guarantee.__name__ if isinstance(guarantee, type) else type(guarantee).__name__
@@ -227,7 +230,8 @@ def checked_digest(value: object, *, name: str) -> str:
     >>> checked_digest("abc", name="digest")
     Traceback (most recent call last):
     ...
-    discreet.errors.ParameterError: digest must be a SHA-256 written as 64 hexadecimal digits
+    discreet.errors.ParameterError: digest must be a SHA-256 written as 64 hexadecimal
+        digits
     """
     if not isinstance(value, str) or _DIGEST.fullmatch(value) is None:
         raise ParameterError(f"{name} must be a SHA-256 written as 64 hexadecimal digits", parameter=name)

@@ -114,7 +114,7 @@ class OneAtATime:
             self._changed.notify_all()
 
     def _begin(self) -> None:
-        """Know of no turns: at first, and in a child, which has neither the threads nor the locks of its parent."""
+        """Start without turns: at import, and in a forked child, which has no thread and no lock of its parent."""
         self._changed = threading.Condition()
         self._holders = {}
         self._descriptor = None

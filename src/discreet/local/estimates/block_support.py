@@ -62,8 +62,14 @@ class BlockSupport:
     Cost. Some 60 beta functions for every different pair of a block and a count.
     Reference. Hoeffding 1956, 1963; Clopper, Pearson 1934; Cornish, Fisher 1938.
 
-    >>> chances = BlockChances(*(Fraction(percent, 100) for percent in (50, 55, 20, 5, 6)))
-    >>> counts, in_blocks, frequencies = np.array([30, 9, 8]), np.array([120, 90]), np.array([0.17, 0.0, 0.0])
+    >>> chances = BlockChances(
+    ...     *(Fraction(percent, 100) for percent in (50, 55, 20, 5, 6))
+    ... )
+    >>> counts, in_blocks, frequencies = (
+    ...     np.array([30, 9, 8]),
+    ...     np.array([120, 90]),
+    ...     np.array([0.17, 0.0, 0.0]),
+    ... )
     >>> reports = BlockSupport(counts, in_blocks, 300, chances, frequencies)
     >>> [f"{a:.2f} {b:.2f}" for a, b in zip(*reports.interval(0.05, Target.TABLE))]
     ['0.10 0.25', '0.00 0.09', '0.00 0.07']

@@ -245,7 +245,7 @@ class TopList(EstimateTable):
     """The largest frequencies, each of a value that certainly somebody holds; it may be empty."""
 
     def _table(self) -> Table:
-        """Return the lines for a reader; one line that says so where there are none."""
+        """Return the lines of the table, or one line that says that it is empty."""
         if len(self):
             return super()._table()
         return Table([_NONE], [], f"{self.guarantee!r}, {100 * self.confidence:.6g} %")

@@ -43,7 +43,9 @@ class Support:
     Cost. Some 30 operations a value; an inverse beta function each where counts are small.
     Reference. Clopper, Pearson 1934; Wilson 1927; Cornish, Fisher 1938; Hoeffding 1956; Doerr 2018.
 
-    >>> support = Support(np.array([5_400, 5_000]), 10_000, Fraction(3, 4), Fraction(1, 2))
+    >>> support = Support(
+    ...     np.array([5_400, 5_000]), 10_000, Fraction(3, 4), Fraction(1, 2)
+    ... )
     >>> low, high = support.interval(0.05, Target.TABLE)
     >>> [f"{a:.3f} {b:.3f}" for a, b in zip(low, high)]
     ['0.121 0.198', '-0.039 0.039']

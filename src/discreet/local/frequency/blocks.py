@@ -72,7 +72,13 @@ class HybridGeometry(CategoricalOracle):
     Reference. Feldman, Nelson, Nguyen, Talwar 2022, whose hybrid form has blocks as well.
 
     >>> spec = HybridGeometry.best(epsilon=5, categories=3_300_000)
-    >>> spec.blocks, spec.prime, spec.dimension, spec.cells, round(spec.variance(1000) / spec.optimum(1000), 3)
+    >>> (
+    ...     spec.blocks,
+    ...     spec.prime,
+    ...     spec.dimension,
+    ...     spec.cells,
+    ...     round(spec.variance(1000) / spec.optimum(1000), 3),
+    ... )
     (4, 31, 5, 3817220, 1.034)
     """
 

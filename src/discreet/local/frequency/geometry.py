@@ -128,7 +128,7 @@ def _starts(prime: int, dimension: int) -> Integers:
 
 @lru_cache(maxsize=_KEPT)
 def _inverses(prime: int) -> Integers:
-    """Return the inverses modulo the prime; there is none of 0."""
+    """Return the inverses modulo the prime; 0 has no inverse."""
     inverses = np.zeros(prime, dtype=np.int64)
     inverses[1] = 1
     for number in range(2, prime):

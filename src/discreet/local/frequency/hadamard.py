@@ -141,7 +141,10 @@ class OneBitClient(Client):
 
     >>> spec = OneBitHadamard(epsilon=Fraction(1), categories=1000)
     >>> bit = spec.client().bit(17, person=4)
-    >>> spec.aggregator().add([bit]).people, spec.aggregator().add(spec.with_rows([bit], people=[4])).people
+    >>> (
+    ...     spec.aggregator().add([bit]).people,
+    ...     spec.aggregator().add(spec.with_rows([bit], people=[4])).people,
+    ... )
     (0, 1)
     """
 

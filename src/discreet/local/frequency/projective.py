@@ -49,7 +49,12 @@ class ProjectiveGeometry(CategoricalOracle, PureOracle):
     Reference. Feldman, Nelson, Nguyen, Talwar 2022.
 
     >>> spec = ProjectiveGeometry.best(epsilon=1, categories=65536)
-    >>> spec.prime, spec.dimension, spec.report_bits, round(spec.variance(1000) / spec.optimum(1000), 3)
+    >>> (
+    ...     spec.prime,
+    ...     spec.dimension,
+    ...     spec.report_bits,
+    ...     round(spec.variance(1000) / spec.optimum(1000), 3),
+    ... )
     (3, 11, 17, 1.024)
     """
 

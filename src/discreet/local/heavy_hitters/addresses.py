@@ -135,7 +135,7 @@ class ScrambledNumber(Address):
 
     @property
     def bits(self) -> int:
-        """As many as a key has."""
+        """The number of bits of a key."""
         return self.kind.bits
 
     @property
@@ -145,7 +145,7 @@ class ScrambledNumber(Address):
 
     @property
     def unit(self) -> int:
-        """Levels are as long as one likes."""
+        """The lengths of levels are multiples of one bit."""
         return 1
 
     @cached_property
@@ -154,7 +154,7 @@ class ScrambledNumber(Address):
         return Scramble(seed=self.seed, bits=self.bits)
 
     def of(self, words: Words) -> Words:
-        """Scramble."""
+        """Return the scrambled keys."""
         return aligned(self._scramble.forward(_number(words, self.bits)), self.bits)
 
     def keys(self, addresses: Words) -> Words:
@@ -162,7 +162,7 @@ class ScrambledNumber(Address):
         return aligned(self._scramble.backward(_number(addresses, self.bits)), self.bits)
 
     def genuine(self, addresses: Words) -> Mask:
-        """Every address is one."""
+        """Return True for each: every address belongs to a key."""
         return np.ones(len(addresses), dtype=np.bool_)
 
     def roots(self) -> Words:
@@ -192,7 +192,10 @@ class Fingerprinted(Address):
 
     >>> address = Fingerprinted(TextKeys(6), seed=1)
     >>> words = TextKeys(6).encode(["north", "süd"])
-    >>> address.genuine(address.of(words)), TextKeys(6).decode(address.keys(address.of(words)))
+    >>> (
+    ...     address.genuine(address.of(words)),
+    ...     TextKeys(6).decode(address.keys(address.of(words))),
+    ... )
     (array([ True,  True]), ['north', 'süd'])
     """
 
@@ -214,7 +217,7 @@ class Fingerprinted(Address):
 
     @property
     def unit(self) -> int:
-        """Levels are made of bytes."""
+        """The lengths of levels are multiples of eight bits."""
         return 8
 
     def of(self, words: Words) -> Words:

@@ -50,7 +50,8 @@ def choose_levels(address: Address, *, error: float, points: int) -> Levels:
     >>> from discreet.local.heavy_hitters.addresses import address_of
     >>> from discreet.local.keys.keys import IntegerKeys
     >>> choose_levels(address_of(IntegerKeys(48), seed=1), error=0.002, points=3280)
-    Levels(lengths=(16, 21, 25, 30, 34, 39, 43, 48), rows=(30, 10, 8, 10, 9, 11, 10, 27, 13))
+    Levels(lengths=(16, 21, 25, 30, 34, 39, 43, 48), rows=(30, 10, 8, 10, 9, 11, 10,
+        27, 13))
     """
     lengths = _lengths(address)
     wanted = min(math.ceil(_SPARE / (error * points)), _MOST_ROWS)

@@ -69,7 +69,7 @@ class Keys(ABC):
         return np.ascontiguousarray(raw).view(">u4").astype(np.uint32)
 
     def decode(self, words: Words) -> Any:
-        """Return the keys that words stand for; raise InputError on words that stand for none."""
+        """Return the keys that words stand for; raise InputError if some words stand for no key."""
         if not bool(self.legal(words).all()):
             raise InputError("these words stand for no key; `legal` says which do")
         return self._values(self._bytes(words))

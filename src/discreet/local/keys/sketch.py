@@ -44,8 +44,12 @@ class Sketch:
         ordered pairs of people. Solve for F.
 
     >>> from discreet.local.keys.hashed_geometry import HashedGeometry
-    >>> spec = HashedGeometry(epsilon=2, keys="integer:64", prime=7, dimension=4, rows=32, seed=1)
-    >>> sketch = spec.sketch(spec.aggregator().add(spec.client().report_many([5] * 40_000)))
+    >>> spec = HashedGeometry(
+    ...     epsilon=2, keys="integer:64", prime=7, dimension=4, rows=32, seed=1
+    ... )
+    >>> sketch = spec.sketch(
+    ...     spec.aggregator().add(spec.client().report_many([5] * 40_000))
+    ... )
     >>> sketch
     Sketch(hashed-geometry, keys integer:64, 40,000 people)
     >>> bool(abs(sketch.estimate([5]).value[0] - 1) < 0.1)

@@ -72,7 +72,9 @@ class UnitVectors(Spec, Preference):
     >>> spec = UnitVectors(epsilon=Fraction(4), dimension=8)
     >>> spec.codewords, spec.cap, round(spec.error, 2), round(spec.least_error, 2)
     (512, 41, 3.84, 3.81)
-    >>> reports = spec.client().report_many(np.tile([0.6, 0.8, 0, 0, 0, 0, 0, 0], (500, 1)))
+    >>> reports = spec.client().report_many(
+    ...     np.tile([0.6, 0.8, 0, 0, 0, 0, 0, 0], (500, 1))
+    ... )
     >>> mean = spec.aggregator().add(reports).estimate()
     >>> bool(np.linalg.norm(mean.value - [0.6, 0.8, 0, 0, 0, 0, 0, 0]) < 0.5)
     True
@@ -116,7 +118,7 @@ class UnitVectors(Spec, Preference):
         return self.cap, self.codewords - self.cap
 
     @cached_property
-    def shift(self) -> float:
+    def normalization(self) -> float:
         """The constant m that sums of codewords are divided by."""
         gain = self.preference - (1 - self.preference) * Fraction(self.cap, self.codewords - self.cap)
         return float(gain) * top_mean(self.dimension, self.codewords, self.cap)
@@ -124,7 +126,7 @@ class UnitVectors(Spec, Preference):
     @property
     def error(self) -> float:
         """The second moment of a decoded report, 1 / m^2: the squared error of one report is this less |v|^2."""
-        return 1 / self.shift**2
+        return 1 / self.normalization**2
 
     @property
     def least_error(self) -> float:
@@ -138,7 +140,7 @@ class UnitVectors(Spec, Preference):
     @property
     def poisoning_gain(self) -> float:
         """How far one hostile report can move the estimated sum, 1 / m (an honest vector: 1)."""
-        return 1 / self.shift
+        return 1 / self.normalization
 
     @property
     def loss(self) -> PrivacyLoss:

@@ -150,7 +150,7 @@ class VectorAggregator(Aggregator):
         if self.people == 1:
             spread[:] = 1.0  # one report says nothing about its spread; a coordinate is at most 1
         errors = np.sqrt(spread * (1 + self.people / self.spec.codebooks))
-        return VectorMean(self.spec, self.people, means / self.spec.shift, errors / self.spec.shift)
+        return VectorMean(self.spec, self.people, means / self.spec.normalization, errors / self.spec.normalization)
 
 
 def _column(values: Any) -> NDArray[Any]:
@@ -237,7 +237,7 @@ class VectorMean(EstimateColumns):
         rest = allowed_error(confidence) / (len(self) if together else 1)
         if self.people < _ENOUGH_PEOPLE:
             spread = 1 / self.people + 1 / self.spec.codebooks
-            half = np.full(len(self), math.sqrt(2 * math.log(2 / rest) * spread) / self.spec.shift)
+            half = np.full(len(self), math.sqrt(2 * math.log(2 / rest) * spread) / self.spec.normalization)
         else:
             half = two_sided_normal(rest) * self.standard_error
         low, high = self.value - half, self.value + half

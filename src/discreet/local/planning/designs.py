@@ -140,7 +140,11 @@ def design(
     >>> chosen = design(people=1_000_000, categories=65_536, epsilon=1)
     >>> chosen
     Design(1,000,000 people, 65,536 categories, epsilon 1 each: projective-geometry)
-    >>> chosen.spec.report_bits, round(chosen.chosen.ratio, 2), round(chosen.chosen.detectable, 4)
+    >>> (
+    ...     chosen.spec.report_bits,
+    ...     round(chosen.chosen.ratio, 2),
+    ...     round(chosen.chosen.detectable, 4),
+    ... )
     (17, 1.02, 0.0096)
     """
     exact, count = local_epsilon(epsilon), _people(people)
@@ -277,7 +281,9 @@ class DesignChoice:
     `looked_at` is the number of values that are looked at together.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> one = DesignChoice(DirectResponse(epsilon=1, categories=4), people=10_000, looked_at=4)
+    >>> one = DesignChoice(
+    ...     DirectResponse(epsilon=1, categories=4), people=10_000, looked_at=4
+    ... )
     >>> round(one.standard_error, 4), round(one.ratio, 2), one.report_bits
     (0.0126, 0.43, 2)
     """

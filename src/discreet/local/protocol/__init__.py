@@ -17,7 +17,7 @@ from discreet.local.protocol.inputs import (
     whole_within,
 )
 from discreet.local.protocol.rational_coin import COIN_TOTAL, Preference, local_epsilon, toss
-from discreet.local.protocol.report_counts import (
+from discreet.local.protocol.report_histogram import (
     LARGEST_TOTAL,
     check_room,
     checked_histogram,

@@ -15,15 +15,9 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, ParameterError
 from discreet.local.protocol.client import listed_batches
 from discreet.local.protocol.inputs import Integers, counted, is_integer
-from discreet.local.protocol.report_counts import (
-    LARGEST_TOTAL,
-    check_room,
-    count_groups,
-    count_reports,
-    counted_rows,
-    counting_sql,
-)
+from discreet.local.protocol.report_histogram import LARGEST_TOTAL, check_room, count_groups, count_reports
 from discreet.local.protocol.spec import Spec, checked_spec
+from discreet.local.protocol.sql_counts import counted_rows, counting_sql
 
 _MOST_CELLS = 1 << 28
 _MAGIC = b"DLA1"

@@ -25,7 +25,10 @@ def checked_items(values: Any, size: int, places: Mapping[str, int]) -> Integers
     A container without one entry for each person has an error of its own: it is code, not a value. `places` says
     where each label stands; it is empty where a protocol has none.
 
-    >>> checked_items([2, 0, 1], 3, {}).tolist(), checked_items(["b", 0], 2, {"a": 0, "b": 1}).tolist()
+    >>> (
+    ...     checked_items([2, 0, 1], 3, {}).tolist(),
+    ...     checked_items(["b", 0], 2, {"a": 0, "b": 1}).tolist(),
+    ... )
     ([2, 0, 1], [1, 0])
     """
     column = one_entry_each(values)

@@ -18,7 +18,7 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws import Finite
 from discreet.laws.number import Number
 from discreet.local.protocol.rational_coin import local_epsilon
-from discreet.local.protocol.report_counts import counting_sql
+from discreet.local.protocol.sql_counts import counting_sql
 from discreet.privacy import PrivacyLoss, PureDP, Relation
 from discreet.privacy.numbers import written_up
 
@@ -151,7 +151,7 @@ class Spec(ABC):
         return max(1, -(-self.report_bits // 8))
 
     def counting_sql(self, table: str | tuple[str, ...], column: str) -> str:
-        """Return the statement by which any engine counts its reports; see `counting_sql` of `report_counts`."""
+        """Return the statement by which any engine counts its reports; see `counting_sql` of `sql_counts`."""
         return counting_sql(table, column)
 
     @property

@@ -50,8 +50,13 @@ class Shuffled:
         Feldman, McMillan, Talwar 2021, 2023.
 
     >>> from discreet.local.frequency.direct_response import DirectResponse
-    >>> shuffled = Shuffled(DirectResponse(epsilon=4, categories=16), people=1_000_000, delta=1e-6)
-    >>> [round(float(one.epsilon), 3) for one in (shuffled.guarantee, shuffled.generic, shuffled.closed_form)]
+    >>> shuffled = Shuffled(
+    ...     DirectResponse(epsilon=4, categories=16), people=1_000_000, delta=1e-6
+    ... )
+    >>> [
+    ...     round(float(one.epsilon), 3)
+    ...     for one in (shuffled.guarantee, shuffled.generic, shuffled.closed_form)
+    ... ]
     [0.03, 0.049, 0.201]
     """
 

@@ -19,7 +19,7 @@ class Exponential(OneChoice):
         Proof: the weight of the candidate changes by a factor of at most e^(epsilon/2), and so does the sum of all
         weights, in the other direction at worst. If all move the same way, weight and sum move together and the ratio
         changes by at most one factor e^(epsilon D / D). In both cases the losses of two candidates differ by the change
-        of the difference of their scores times the rate, at most epsilon: bounded range, which is what `loss` prices.
+        of the difference of their scores times the slope, at most epsilon: bounded range, which is what `loss` prices.
     Accuracy. With probability at least 1 - e^-t the chosen score is above OPT - (2 D / epsilon)(ln(|R| / |R_OPT|) + t).
         Proof: scores at or below that level have weight at most e^-t |R_OPT| / |R| e^(epsilon OPT / 2D) each, together
         at most e^-t times the weight of the |R_OPT| best.
@@ -43,15 +43,15 @@ class Exponential(OneChoice):
         return bounded_range_loss(self._epsilon, relation=self.relation)
 
     def _race(self) -> Race:
-        """Return the race whose winner is i with probability proportional to exp(rate * score_i)."""
-        return Race(self.rate)
+        """Return the race whose winner is i with probability proportional to exp(slope * score_i)."""
+        return Race(self.slope)
 
     def law(self, value: Any) -> Softmax:
         """Return the law of the chosen position."""
-        return Softmax(value, self.rate)
+        return Softmax(value, self.slope)
 
     def error(self, confidence: float | Fraction, *, candidates: int, best: int = 1) -> float:
         """Return how far below the best score, shared by `best` candidates, the chosen one is at most."""
         exact = check_accuracy(confidence, candidates=candidates, best=best)
         odds = Fraction(int(candidates), int(best)) / (1 - exact)
-        return upward(lambda: number(odds).log() / number(self.rate))
+        return upward(lambda: number(odds).log() / number(self.slope))

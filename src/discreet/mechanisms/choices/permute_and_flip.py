@@ -23,13 +23,13 @@ class PermuteAndFlip(OneChoice):
 
     Privacy. epsilon-DP for scores that one person moves by at most D each; without the 2 when the scores are monotone,
         that is when between any two neighbors all scores move the same way (counts under add/remove do).
-        Proof: give every candidate independent noise E_i / rate, E_i standard exponential and rate = epsilon / (2 D);
+        Proof: give every candidate independent noise E_i / slope, E_i standard exponential and slope = epsilon / (2 D);
         the largest noised score has the law above (those who reach `top` get there with the coins' probabilities, and
         how far beyond they get is, by memorylessness, equally distributed). Fix the noise of all but i: i wins when its
         own noise exceeds M - score_i, M the largest of the others. On the neighbor M is larger by at most D and
         score_i smaller by at most D, so that i wins when its noise exceeds M - score_i + 2 D. P(E > t + s) >= e^-s P(E
-        > t) for all real t and s >= 0, so the chance falls by at most the factor e^(-2 D rate) = e^-epsilon. If all
-        scores rise, score_i does not fall; if all fall, M does not rise: the shift is D, and rate = epsilon / D will
+        > t) for all real t and s >= 0, so the chance falls by at most the factor e^(-2 D slope) = e^-epsilon. If all
+        scores rise, score_i does not fall; if all fall, M does not rise: the shift is D, and slope = epsilon / D will
         do. The range of the losses is not bounded by epsilon, so nothing better than the pure price is claimed.
     Accuracy. For every level the chance that the chosen score is at or below it is at most that of `Exponential` at the
         same epsilon; so is the expected distance from the best score. `error` returns the least t for which P(chosen
@@ -39,8 +39,8 @@ class PermuteAndFlip(OneChoice):
         hence fewer heads there and the larger f: the ratio of the two chances does not fall in the score, and both add
         up to 1, so what one has more at the top the other has more at the bottom. For `error`, let H be the heads below
         OPT - t and G the others: H / (H + G) is the chance that one of the former is chosen; it grows in H and falls in
-        G. The limit of bad cases is n - b coins e^(-rate t) beside the b best: E[H / (H + b)] = 1 - 2F1(b - n, 1; b +
-        1; e^(-rate t)), from 1 / (H + b) = integral of x^(H + b - 1) over [0, 1].
+        G. The limit of bad cases is n - b coins e^(-slope t) beside the b best: E[H / (H + b)] = 1 - 2F1(b - n, 1; b +
+        1; e^(-slope t)), from 1 / (H + b) = integral of x^(H + b - 1) over [0, 1].
     Cost. One 64-bit word and one logarithm a candidate, one pass, constant memory: candidates may come from a
         generator.
     Figure. permute_and_flip.svg
@@ -57,11 +57,11 @@ class PermuteAndFlip(OneChoice):
 
     def _race(self) -> Race:
         """Return the race of heights with exponential noise."""
-        return HighestOfExponentials(self.rate)
+        return HighestOfExponentials(self.slope)
 
     def law(self, value: Any) -> PermuteAndFlipLaw:
         """Return the law of the chosen position."""
-        return PermuteAndFlipLaw(value, self.rate)
+        return PermuteAndFlipLaw(value, self.slope)
 
     def error(self, confidence: float | Fraction, *, candidates: int, best: int = 1) -> float:
         """Return how far below the best score, shared by `best` candidates, the chosen one is at most."""
@@ -75,7 +75,7 @@ class PermuteAndFlip(OneChoice):
         for _ in range(_BISECTIONS):
             middle = low + (high - low) / 2
             low, high = (low, middle) if _succeeds(middle, worse, int(best), wanted) else (middle, high)
-        return round_up(Fraction(high) / self.rate)
+        return round_up(Fraction(high) / self.slope)
 
 
 def _succeeds(exponent: float, worse: int, best: int, wanted: Fraction) -> bool:

@@ -50,9 +50,9 @@ class RandomizedResponse(Mechanism):
         the person need not trust the collector. Warner's coin, k = 2 and q = 3/4, is ln 3-DP.
         Proof: for any report the two probabilities are q or r = (1 - q) / (k - 1), and q / r = e^epsilon. Both occur,
         so it is tight.
-    Accuracy. (share of reports - r) / (q - r) is unbiased for the fraction in a category. For k = 2 its variance is q
-        (1 - q) / (n (2 q - 1)^2) for the table, that is 3 / (4 n) at q = 3/4, plus p (1 - p) / n when the people are
-        themselves a sample.
+    Accuracy. (frequency among reports - r) / (q - r) is unbiased for the frequency of a category. For k = 2 its
+        variance is q (1 - q) / (n (2 q - 1)^2) for the table, that is 3 / (4 n) at q = 3/4, plus p (1 - p) / n when the
+        people are themselves a sample.
         Proof: reports are independent with success probability q or r; a fixed table contributes q (1 - q) a person (k
         = 2), and a sampled one is Bernoulli(r + p (q - r)) a person, whose variance splits into the two terms.
         `estimate` returns intervals that hold for every table and every n: they invert the exact law of the count of
@@ -224,7 +224,7 @@ class RandomizedResponse(Mechanism):
     ) -> Estimate:
         """Estimate the fraction of people in a category (the ones, for two categories) from their reports."""
         if category is None and self.categories > 2:
-            raise ParameterError("say which category's fraction is asked for: category=", parameter="category")
+            raise ParameterError("say which category's frequency is asked for: category=", parameter="category")
         wanted = 1 if category is None else int(self._categories(category)[()])
         array = self._categories(reports).ravel()
         if array.size == 0:

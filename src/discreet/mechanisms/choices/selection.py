@@ -25,7 +25,7 @@ _FAR = 30
 
 
 class Selection(Mechanism):
-    """A choice by a race whose rate is the epsilon of one place over D, or over 2 D when scores may move both ways."""
+    """A choice by a race whose slope is the epsilon of one place over D, or over 2 D when scores may move both ways."""
 
     places = 1
 
@@ -40,7 +40,7 @@ class Selection(Mechanism):
         """The epsilon of one place."""
 
     @property
-    def rate(self) -> Fraction:
+    def slope(self) -> Fraction:
         """What a score is multiplied by in the exponent."""
         return self._each / (self.sensitivity.exact * (1 if self.monotone else 2))
 
@@ -78,7 +78,7 @@ class Selection(Mechanism):
     def _moves(self, *, both_ways: bool) -> Iterator[tuple[Any, Any]]:
         """Yield score vectors where as many rise as there are places, and the others fall or stay."""
         step, places = self.sensitivity.exact, self.places
-        far = int(_FAR / (self.rate * step)) + 1
+        far = int(_FAR / (self.slope * step)) + 1
         for others, behind in ((1, 0), (1, far), *self._larger(far)):
             base = np.array([Fraction(0)] * (places + others), dtype=object)
             base[:places] = -behind * step
@@ -153,7 +153,7 @@ def moved_by(sensitivity: Sensitivity, *, monotone: bool) -> Sensitivity:
     Privacy. The saving for monotone scores is refused under change-one, and where no relation was stated the guarantee
         is one for add/remove, so that it composes with nothing else.
         Proof that change-one loses twice the guarantee: a row that changes from one category to another raises a count
-        by D = 1 and lowers another by 1. At the rate epsilon / D the odds of the two candidates then change by the
+        by D = 1 and lowers another by 1. At the slope epsilon / D the odds of the two candidates then change by the
         factor e^(2 epsilon), in `Exponential`, in every place of `Top`, and for scores far apart in `PermuteAndFlip`
         and `NoisyMax`; a hit of `AboveThreshold` needs noise for a shift of 2 D where it has noise for D.
     """

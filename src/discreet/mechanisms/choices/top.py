@@ -31,9 +31,9 @@ class Top(Selection):
         exponential variables with the same rates, so the second is j with probability w_j / (sum of w - w_i), and so
         on.
     Accuracy. With probability at least `confidence`, for every j the j-th chosen score is above the j-th largest score
-        minus `error`: ln((k n - k (k + 1) / 2) / (1 - confidence)) over the rate e / (2 D) (or e / D).
+        minus `error`: ln((k n - k (k + 1) / 2) / (1 - confidence)) over the slope e / (2 D) (or e / D).
         Proof: before the j-th choice one of the j largest scores is left. Of the n - j + 1 candidates left, each of the
-        at most n - j with a score below by t or more is chosen with probability at most e^(-rate t). Add up over j.
+        at most n - j with a score below by t or more is chosen with probability at most e^(-slope t). Add up over j.
     Cost. One 64-bit word and two logarithms a candidate, one pass, memory for k: candidates may come from a generator.
     Reference. McSherry, Talwar 2007; Durfee, Rogers 2019 for the one pass; Dong, Durfee, Rogers 2020 for its price.
 
@@ -42,7 +42,7 @@ class Top(Selection):
     (1, 3)
     >>> top.choose(["bus", "bicycle", "tram"], score=lambda name: 1000 * len(name))
     ['bicycle', 'tram']
-    >>> float(Top(k=2, rho=0.25, sensitivity=1).rate)  # half of sqrt(8 * 0.25 / 2)
+    >>> float(Top(k=2, rho=0.25, sensitivity=1).slope)  # half of sqrt(8 * 0.25 / 2)
     0.5
     """
 
@@ -100,7 +100,7 @@ class Top(Selection):
 
     def law(self, value: Any) -> Peeling:
         """Return the law of the chosen positions in their order."""
-        return Peeling(self._enough(value), self.rate, self.places)
+        return Peeling(self._enough(value), self.slope, self.places)
 
     def error(self, confidence: float | Fraction, *, candidates: int) -> float:
         """Return how far the j-th chosen score is below the j-th largest at most, for all j together."""
@@ -109,11 +109,11 @@ class Top(Selection):
         if behind == 0:
             return 0.0
         odds = behind / (1 - exact)
-        return max(upward(lambda: number(odds).log() / number(self.rate)), 0.0)
+        return max(upward(lambda: number(odds).log() / number(self.slope)), 0.0)
 
     def _race(self) -> Race:
         """Return a race with k places."""
-        return Race(self.rate, self.places)
+        return Race(self.slope, self.places)
 
     def _enough(self, value: Any) -> Any:
         """Return scores, refusing fewer than there are places: how many there are is public."""

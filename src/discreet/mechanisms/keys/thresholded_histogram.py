@@ -89,7 +89,9 @@ class ThresholdedHistogram(Mechanism):
     Figure. thresholded_histogram.svg
     Reference. Korolova, Kenthapadi, Mishra, Ntoulas 2009; Desfontaines, Voss, Gipson, Mandayam 2022.
 
-    >>> histogram = ThresholdedHistogram(epsilon=1, delta=1e-9, keys=1, relation=Relation.ADD_REMOVE)
+    >>> histogram = ThresholdedHistogram(
+    ...     epsilon=1, delta=1e-9, keys=1, relation=Relation.ADD_REMOVE
+    ... )
     >>> histogram.threshold, histogram.chance(1).upper < 1e-9
     (22, True)
     >>> released = histogram({"measles": 3412, "mumps": 1, "rubella": 2950})

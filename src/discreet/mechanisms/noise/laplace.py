@@ -35,7 +35,8 @@ class Laplace(AdditiveNoise):
     >>> Laplace(epsilon=1, sensitivity=1)("41")
     Traceback (most recent call last):
     ...
-    discreet.errors.InputError: this mechanism takes integers (an int or an array of them), not str
+    discreet.errors.InputError: this mechanism takes integers (an int or an array of
+        them), not str
     """
 
     def __init__(

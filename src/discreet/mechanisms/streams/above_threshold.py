@@ -70,7 +70,8 @@ class AboveThreshold(PurelyPrivate):
     >>> stream.watch(5)
     Traceback (most recent call last):
     ...
-    discreet.errors.StreamSpent: this stream has reported its 1 hit and is over; open another one, ...
+    discreet.errors.StreamSpent: this stream has reported its 1 hit and is over; open
+        another one, ...
     >>> stream = AboveThreshold(threshold=1000, epsilon=1, sensitivity=1, gap=True)
     >>> stream.gap(3), abs(stream.gap(2000) - 1000) < 200
     (None, True)

@@ -123,12 +123,17 @@ class PureFilter(Filter):
 
     >>> session = PureFilter(1)
     >>> session.spend(PureDP(Fraction(1, 3)))
-    >>> session.remaining, session.fits(PureDP(Fraction(1, 3))), session.admits(PureDP(0.7))
+    >>> (
+    ...     session.remaining,
+    ...     session.fits(PureDP(Fraction(1, 3))),
+    ...     session.admits(PureDP(0.7)),
+    ... )
     (PureDP(epsilon=Fraction(2, 3)), 2, False)
     >>> session.spend(PureDP(0.7))
     Traceback (most recent call last):
     ...
-    discreet.errors.BudgetExceeded: this release costs epsilon 0.7, and 0.666666 is left. Nothing was spent. ...
+    discreet.errors.BudgetExceeded: this release costs epsilon 0.7, and 0.666666 is
+        left. Nothing was spent. ...
     """
 
     __slots__ = ()
@@ -273,7 +278,8 @@ def privacy_filter(budget: Guarantee) -> Filter:
     """Open a session that keeps a guarantee.
 
     >>> privacy_filter(ZCDP(0.5))
-    ZCDPFilter(budget=ZCDP(rho=0.5, delta=0.0), spent=ZCDP(rho=0, delta=0), remaining=ZCDP(rho=0.5, delta=0))
+    ZCDPFilter(budget=ZCDP(rho=0.5, delta=0.0), spent=ZCDP(rho=0, delta=0),
+        remaining=ZCDP(rho=0.5, delta=0))
     """
     match budget:
         case PureDP():

@@ -53,7 +53,10 @@ class Odometer(Account):
     ...     meter.spend(GaussianDP(0.1))
     >>> meter.spent
     ZCDP(rho=0.5, delta=0)
-    >>> meter.epsilon(1e-6), meter.spent.to_approx(delta=1e-6).epsilon   # at a stop chosen freely; at a fixed level
+    >>> (
+    ...     meter.epsilon(1e-6),
+    ...     meter.spent.to_approx(delta=1e-6).epsilon,
+    ... )  # at a stop chosen freely; at a fixed level
     (5.95..., 5.22...)
     """
 

@@ -48,7 +48,9 @@ class Batch:
     Reference. Dong, Roth, Su 2022; Zhu, Dong, Wang 2022.
 
     >>> from discreet.privacy.guarantees.guarantee import PureDP
-    >>> Batch([PureDP(0.1).loss] * 100).loss.epsilon(1e-6).upper   # by sums it would be 10
+    >>> Batch([PureDP(0.1).loss] * 100).loss.epsilon(
+    ...     1e-6
+    ... ).upper  # by sums it would be 10
     4.7...
     """
 

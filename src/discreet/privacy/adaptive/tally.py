@@ -27,7 +27,11 @@ class Tally:
     >>> thirds = Tally.towards(Fraction(1))
     >>> for _ in range(3):
     ...     thirds = thirds.plus(Fraction(1, 3))
-    >>> thirds.total, thirds.at_most(Fraction(1)), thirds.plus(Fraction(5e-324)).at_most(Fraction(1))
+    >>> (
+    ...     thirds.total,
+    ...     thirds.at_most(Fraction(1)),
+    ...     thirds.plus(Fraction(5e-324)).at_most(Fraction(1)),
+    ... )
     (Fraction(1, 1), True, False)
     """
 

@@ -134,7 +134,8 @@ class PureDP(Guarantee):
     >>> PureDP(0.5)
     PureDP(epsilon=0.5)
     >>> print(PureDP(0.5, relation=Relation.ADD_REMOVE))
-    0.5-differential privacy: no outcome more than 1.64873 times as likely (one person's data is added or removed)
+    0.5-differential privacy: no outcome more than 1.64873 times as likely (one
+        person's data is added or removed)
     """
 
     epsilon: Number
@@ -296,7 +297,8 @@ def warn_if_senseless(guarantee: Guarantee, people: int | None = None) -> None:
     ...     warnings.simplefilter("always")
     ...     warn_if_senseless(ApproxDP(1, 0.002), people=500)
     >>> print(caught[0].message)
-    delta = 0.002 is not below 1/500: publishing one of 500 rows at random would keep this guarantee. Choose ...
+    delta = 0.002 is not below 1/500: publishing one of 500 rows at random would keep
+        this guarantee. Choose ...
     """
     count = None if people is None else whole(people, name="people")
     for reason in (*_too_weak(guarantee, count), *_too_strong(guarantee, count)):

@@ -23,7 +23,10 @@ def in_words(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
     """Write the numbers of a guarantee; what is left of a budget is rounded down.
 
     >>> from discreet.privacy import ZCDP
-    >>> in_words(ZCDP(Fraction(1, 20), 1e-7)), in_words(ZCDP(Fraction(1, 3)), rounding=Rounding.DOWN)
+    >>> (
+    ...     in_words(ZCDP(Fraction(1, 20), 1e-7)),
+    ...     in_words(ZCDP(Fraction(1, 3)), rounding=Rounding.DOWN),
+    ... )
     ('rho 0.05, delta 1e-07', 'rho 0.333333')
     """
     parts = [f"{name} {_written(value, rounding)}" for name, value in _numbers(guarantee).items()]

@@ -18,16 +18,16 @@ _START, _MOST_DOUBLINGS, _STEPS, _LARGEST_LOG = 1.0, 200, 60, 600.0
 
 
 class Calibration(float):
-    """A noise parameter, as a float that also knows its price and how near it is to the least.
+    """A noise parameter, as a float that also knows its loss and how near it is to the least.
 
-    `loss` is the certified price at this parameter; at `refused`, just below, the target is not certified.
+    `loss` is the certified loss at this parameter; at `refused`, just below, the target is not certified.
     """
 
     loss: PrivacyLoss
     refused: float
 
     def __new__(cls, value: float, loss: PrivacyLoss, refused: float) -> Calibration:
-        """Keep the price beside the number."""
+        """Keep the loss beside the number."""
         made = super().__new__(cls, value)
         made.loss, made.refused = loss, refused
         return made
@@ -41,11 +41,11 @@ def calibrate(
     tolerance: Number = 1e-7,
     start: Number = _START,
 ) -> Calibration:
-    """Return the least noise parameter whose price is certified (epsilon, delta)-DP, to a relative tolerance.
+    """Return the least noise parameter whose loss is certified (epsilon, delta)-DP, to a relative tolerance.
 
-    `family` turns a positive parameter (a scale, a noise multiplier) into a price that falls as it grows.
+    `family` turns a positive parameter (a scale, a noise multiplier) into a loss that falls as it grows.
 
-    Privacy. The returned parameter's price has delta(epsilon) <= delta.
+    Privacy. The returned parameter's loss has delta(epsilon) <= delta.
         Proof: it was asked, and the upper end of its delta(epsilon) is at most delta. That the family is monotone is
         used for the search only.
 
@@ -61,7 +61,7 @@ def calibrate(
     search = _Search(family, level, chance)
     low, high = search.bracket(float(positive(start, name="start")))
     low, high = search.narrowed(low, high, near)
-    return Calibration(high, search.prices[high], low)
+    return Calibration(high, search.losses[high], low)
 
 
 def largest_count(loss: PrivacyLoss, *, epsilon: Number, delta: Number, most: int = 10**9) -> int:
@@ -90,44 +90,43 @@ def largest_count(loss: PrivacyLoss, *, epsilon: Number, delta: Number, most: in
 
 
 class _Search:
-    """Ask prices at parameters, and remember the answers."""
+    """Ask losses at parameters, and remember the answers."""
 
     def __init__(self, family: Callable[[float], PrivacyLoss], epsilon: float, delta: float) -> None:
         self.family, self.epsilon, self.delta = family, epsilon, delta
-        self.prices: dict[float, PrivacyLoss] = {}
+        self.losses: dict[float, PrivacyLoss] = {}
         self.found: dict[float, Enclosure] = {}
         self.side: Side | None = None
 
-    def price(self, parameter: float) -> PrivacyLoss:
-        """Return the price at a parameter."""
-        if parameter not in self.prices:
-            price = self.family(parameter)
-            if not isinstance(price, PrivacyLoss):
+    def loss(self, parameter: float) -> PrivacyLoss:
+        """Return the loss at a parameter."""
+        if parameter not in self.losses:
+            loss = self.family(parameter)
+            if not isinstance(loss, PrivacyLoss):
                 raise ParameterError(
-                    "the family must return a price: a mechanism's .loss, or gaussian_loss(...)", parameter="family"
+                    "the family must return a loss: a mechanism's .loss, or gaussian_loss(...)", parameter="family"
                 )
-            self.prices[parameter] = price
-        return self.prices[parameter]
+            self.losses[parameter] = loss
+        return self.losses[parameter]
 
     def one_way(self, parameter: float) -> Enclosure:
         """Return delta at the target in the direction that seemed the worse one at the first parameter."""
-        price = self.price(parameter)
+        loss = self.loss(parameter)
         if self.side is None:
-            self.side = max(price.sides, key=lambda side: replace(price, sides=(side,)).delta_ceiling(self.epsilon))
+            self.side = max(loss.sides, key=lambda side: replace(loss, sides=(side,)).delta_ceiling(self.epsilon))
         if parameter not in self.found:
-            self.found[parameter] = replace(price, sides=(self.side,)).delta(self.epsilon)
+            self.found[parameter] = replace(loss, sides=(self.side,)).delta(self.epsilon)
         return self.found[parameter]
 
     def enough(self, parameter: float) -> bool:
         """Say whether the target is certified: in the worse direction, and then in both."""
         return (
-            self.one_way(parameter).upper <= self.delta
-            and self.price(parameter).delta(self.epsilon).upper <= self.delta
+            self.one_way(parameter).upper <= self.delta and self.loss(parameter).delta(self.epsilon).upper <= self.delta
         )
 
     def surely_enough(self, parameter: float) -> bool:
         """Say the same, asking a cheap ceiling first."""
-        return self.price(parameter).delta_ceiling(self.epsilon) <= self.delta or self.enough(parameter)
+        return self.loss(parameter).delta_ceiling(self.epsilon) <= self.delta or self.enough(parameter)
 
     def gap(self, parameter: float) -> float:
         """Return ln(delta there) - ln(target), by the estimate; infinite where one of them is 0."""
@@ -145,7 +144,7 @@ class _Search:
                 return (following, here) if enough else (here, following)
             here = following
         raise ParameterError(
-            "even a parameter 2^-200 times the start meets the target: does the price fall as the parameter grows?"
+            "even a parameter 2^-200 times the start meets the target: does the loss fall as the parameter grows?"
             if enough
             else "no parameter up to 2^200 times the start meets the target",
             parameter="family",

@@ -1,4 +1,4 @@
-"""Prices made from a price: of releases on a secret sample, for a group of people, and for a changed row."""
+"""Losses made from a loss: of releases on a secret sample, for a group of people, and for a changed row."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ _HALVINGS, _LARGEST_LEVEL = 40, 600.0
 
 
 def subsample(loss: PrivacyLoss, *, rate: Number, sampler: Sampler | str = Sampler.POISSON) -> PrivacyLoss:
-    """Return the price of a release made on a secret sample of the people, drawn afresh for it.
+    """Return the loss of a release made on a secret sample of the people, drawn afresh for it.
 
-    With `sampler="poisson"` each person is in the sample independently with probability `rate`; the price must be for
+    With `sampler="poisson"` each person is in the sample independently with probability `rate`; the loss must be for
     add/remove. With `sampler="fixed size"` a share `rate` of all rows, a fixed number, is drawn without replacement;
-    the price must be for change-one. Several releases on one and the same sample: subsample their composition.
+    the loss must be for change-one. Several releases on one and the same sample: subsample their composition.
 
     Privacy. Poisson: `PoissonPair`, both directions. Fixed size: `FixedSizePair`.
         Proof: see there.
@@ -48,7 +48,7 @@ def subsample(loss: PrivacyLoss, *, rate: Number, sampler: Sampler | str = Sampl
     6.18771...
     """
     if not isinstance(loss, PrivacyLoss):
-        raise ParameterError("subsample takes a price (a mechanism's .loss, a guarantee's .loss)", parameter="loss")
+        raise ParameterError("subsample takes a loss (a mechanism's .loss, a guarantee's .loss)", parameter="loss")
     share, how = probability(rate, name="rate"), Sampler.named(sampler)
     if share == 0:
         raise ParameterError("a sampling rate of 0 releases nothing about anybody", parameter="rate")
@@ -102,14 +102,14 @@ def _require_relation(relation: Relation, sampler: Sampler) -> None:
         return
     if relation is Relation.UNSTATED:
         raise RelationMismatch(
-            f"{sampler.value} sampling is priced for {needed.value!r} only, and this price states no relation. State "
-            f"it on the sensitivity, or where the price is made: relation=Relation.{needed.name}."
+            f"{sampler.value} sampling is priced for {needed.value!r} only, and this loss states no relation. State "
+            f"it on the sensitivity, or where the loss is made: relation=Relation.{needed.name}."
         )
     reason = (
-        "samples with and without a person differ in size, and a change-one price, for which the number of rows is "
+        "samples with and without a person differ in size, and a change-one loss, for which the number of rows is "
         "public, does not compare them"
         if sampler is Sampler.POISSON
-        else "a sample of fixed size exchanges one row for another, which an add/remove price does not compare"
+        else "a sample of fixed size exchanges one row for another, which an add/remove loss does not compare"
     )
     raise RelationMismatch(
         f"{sampler.value} sampling is priced for {needed.value!r} only: {reason}. Price the base release with "
@@ -174,12 +174,14 @@ class ChainPair(Pair):
 
 
 def group_loss(loss: PrivacyLoss, group_size: int) -> PrivacyLoss:
-    """Return the price to a group of `group_size` people together, as a function of the curve for one.
+    """Return the loss to a group of `group_size` people together, as a function of the curve for one.
 
-    Gaussian prices scale exactly; others by the best split along a chain of neighbors.
+    Gaussian losses scale exactly; others by the best split along a chain of neighbors.
 
     >>> from discreet.privacy.loss.reference import gaussian_loss
-    >>> group_loss(gaussian_loss(4), 4).delta(1).upper == gaussian_loss(1).delta(1).upper
+    >>> group_loss(gaussian_loss(4), 4).delta(1).upper == gaussian_loss(1).delta(
+    ...     1
+    ... ).upper
     True
     """
     count = whole(group_size, name="group_size")
@@ -191,7 +193,7 @@ def group_loss(loss: PrivacyLoss, group_size: int) -> PrivacyLoss:
 
 
 def change_one_loss(loss: PrivacyLoss) -> PrivacyLoss:
-    """Return the change-one price that follows from an add/remove price: a row removed, and another added.
+    """Return the change-one loss that follows from an add/remove loss: a row removed, and another added.
 
     >>> from discreet.privacy.loss.reference import laplace_loss
     >>> change_one_loss(laplace_loss(2, relation=Relation.ADD_REMOVE)).max_loss().upper
@@ -199,8 +201,8 @@ def change_one_loss(loss: PrivacyLoss) -> PrivacyLoss:
     """
     if loss.relation is not Relation.ADD_REMOVE:
         raise RelationMismatch(
-            f"a change-one price follows from an add/remove price; this one is for {loss.relation.value!r}. State "
-            "relation=Relation.ADD_REMOVE where the price is made, if that is what it was computed for."
+            f"a change-one loss follows from an add/remove loss; this one is for {loss.relation.value!r}. State "
+            "relation=Relation.ADD_REMOVE where the loss is made, if that is what it was computed for."
         )
     normal = _normal(loss)
     pair: Pair
@@ -214,7 +216,7 @@ def change_one_loss(loss: PrivacyLoss) -> PrivacyLoss:
 
 
 def _normal(loss: PrivacyLoss) -> NormalPair | None:
-    """Return the normal pair just worse than the price, where the price is Gaussian."""
+    """Return the normal pair just worse than the loss, where the loss is Gaussian."""
     found = loss._directions.towards(Side.REMOVE).gaussian
     return None if found is None else found[1]
 

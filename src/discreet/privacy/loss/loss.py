@@ -1,4 +1,4 @@
-"""The price of releases: the worst of their pairs of output laws, what guarantees add, and how they add up."""
+"""The privacy loss of releases: the worst of their pairs of output laws, what guarantees add, and how they add up."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ _MILLIONTH = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class PrivacyLoss:
-    """What releases can cost a person: the full curve of (epsilon, delta), from exact laws where they are known.
+    """The privacy loss of releases: the full curve of (epsilon, delta), from exact laws where they are known.
 
-    A price has `parts`, each a `Release` and how often it is made; `a + b` and `a * k` put parts together. The pairs of
+    A loss has `parts`, each a `Release` and how often it is made; `a + b` and `a * k` put parts together. The pairs of
     a release are its output laws on neighboring tables, kept apart by direction (a person removed, a person added);
     its guarantee is proven for it. Bounds on the side of privacy use whichever is better; bounds on the
     other side come from the pairs alone, because only they are attained.
@@ -134,12 +134,12 @@ class PrivacyLoss:
 
     @property
     def is_single(self) -> bool:
-        """Whether this is the price of one release."""
+        """Whether this is the loss of one release."""
         return len(self.parts) == 1 and self.parts[0][1] == 1
 
     @property
     def releases(self) -> int:
-        """How many releases this is the price of."""
+        """How many releases this is the loss of."""
         return sum(count for _, count in self.parts)
 
     @property
@@ -177,12 +177,12 @@ class PrivacyLoss:
 
     @property
     def remove(self) -> PrivacyLoss:
-        """The price in one direction only: the person is in the first table, and not in its neighbor."""
+        """The loss in one direction only: the person is in the first table, and not in its neighbor."""
         return replace(self, sides=(Side.REMOVE,))
 
     @property
     def add(self) -> PrivacyLoss:
-        """The price in the other direction only: the person is in the neighbor."""
+        """The loss in the other direction only: the person is in the neighbor."""
         return replace(self, sides=(Side.ADD,))
 
     def __add__(self, other: PrivacyLoss) -> PrivacyLoss:
@@ -323,7 +323,10 @@ class PrivacyLoss:
             Proof: either the guarantee implies it; or one of the `consequences` does, each of which is proven.
 
         >>> from discreet.privacy import ApproxDP, PureDP
-        >>> PureDP(1).loss.satisfies(ApproxDP(0.9, 0.07)), PureDP(1).loss.satisfies(ApproxDP(0.9, 0.01))
+        >>> (
+        ...     PureDP(1).loss.satisfies(ApproxDP(0.9, 0.07)),
+        ...     PureDP(1).loss.satisfies(ApproxDP(0.9, 0.01)),
+        ... )
         (True, False)
         """
         require_known(self.relation, guarantee.relation)
@@ -401,7 +404,7 @@ class PrivacyLoss:
         return "; ".join(f"{name}: {text}" for name, text in self._summary())
 
     def _repr_html_(self) -> str:
-        """Return the price as a list for a notebook."""
+        """Return the loss as a list for a notebook."""
         return definition_list(self._summary())
 
     def _summary(self) -> list[tuple[str, str]]:
@@ -419,7 +422,7 @@ price_guarantees_by(PrivacyLoss.from_guarantee)
 
 
 def compose(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
-    """Return the price of all releases together; their parameters are fixed before the first answer.
+    """Return the privacy loss of all releases together; their parameters are fixed before the first answer.
 
     Relations must agree (an unstated one takes on the other's), and equal releases are counted, not listed.
 

@@ -24,7 +24,7 @@ class HasTail(Protocol):
         """Enclose P(loss > epsilon)."""
 
 
-def pointwise_delta(price: Pair | PrivacyLoss, epsilon: Number) -> Enclosure:
+def pointwise_delta(loss: Pair | PrivacyLoss, epsilon: Number) -> Enclosure:
     """Enclose the chance that the loss exceeds epsilon: the delta of 'except with chance delta it is at most epsilon'.
 
     That statement is stronger than (epsilon, delta)-DP: at the same epsilon it needs a larger delta, and it is not kept
@@ -45,15 +45,15 @@ def pointwise_delta(price: Pair | PrivacyLoss, epsilon: Number) -> Enclosure:
     (0.1269, 0.3085)
     """
     level = Fraction(nonnegative(epsilon, name="epsilon"))
-    if isinstance(price, Pair):
-        return _of_pair(price, level)
-    if not isinstance(price, PrivacyLoss):
-        raise ParameterError("a pair of laws or a price is needed", parameter="price")
+    if isinstance(loss, Pair):
+        return _of_pair(loss, level)
+    if not isinstance(loss, PrivacyLoss):
+        raise ParameterError("a pair of laws or a loss is needed", parameter="loss")
     # post-processing does not keep this delta, so the worst pair of a guarantee bounds nothing: only attained pairs
     # count
-    found = [_of_pair(pair, level) for pair in price.pairs] if price.attained else []
+    found = [_of_pair(pair, level) for pair in loss.pairs] if loss.attained else []
     lower, upper = max((one.lower for one in found), default=0.0), max((one.upper for one in found), default=1.0)
-    guarantee = price.guarantee
+    guarantee = loss.guarantee
     if guarantee is not None:
 
         def guaranteed(trial: Fraction) -> float:

@@ -1,4 +1,4 @@
-"""Prices from parameters: the reference laws of plans and papers, without a mechanism or a table."""
+"""Losses from parameters: the reference laws of plans and papers, without a mechanism or a table."""
 
 from __future__ import annotations
 
@@ -138,7 +138,9 @@ def table_loss(
 
     The chances are exact (Fractions, or floats taken as the rationals they stand for) and add up to 1.
 
-    >>> table_loss([Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]).max_loss().upper
+    >>> table_loss(
+    ...     [Fraction(3, 4), Fraction(1, 4)], [Fraction(1, 4), Fraction(3, 4)]
+    ... ).max_loss().upper
     1.0986122886681...
     """
     laws = [

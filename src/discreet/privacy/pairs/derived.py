@@ -141,7 +141,9 @@ class FixedSizePair(Pair):
     Reference. Balle, Barthe, Gaboardi 2018; Zhu, Dong, Wang 2022.
 
     >>> from discreet.privacy.pairs.worst_pairs import NormalPair
-    >>> FixedSizePair(NormalPair(1), 0.01).delta(0.5) == PoissonPair(NormalPair(1), 0.01, Side.REMOVE).delta(0.5)
+    >>> FixedSizePair(NormalPair(1), 0.01).delta(0.5) == PoissonPair(
+    ...     NormalPair(1), 0.01, Side.REMOVE
+    ... ).delta(0.5)
     True
     """
 
@@ -208,7 +210,9 @@ class WorstPair(Pair):
     Reference. Zhu, Dong, Wang 2022.
 
     >>> from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
-    >>> WorstPair((NormalPair(1), PureApproxPair(1))).delta(0.5).upper == PureApproxPair(1).delta(0.5).upper
+    >>> WorstPair((NormalPair(1), PureApproxPair(1))).delta(
+    ...     0.5
+    ... ).upper == PureApproxPair(1).delta(0.5).upper
     True
     """
 

@@ -46,7 +46,10 @@ class PureApproxPair(Pair):
         is a post-processing.
     Reference. Kairouz, Oh, Viswanath 2015; Dong, Roth, Su 2022.
 
-    >>> PureApproxPair(1.0).delta(1.0).upper, PureApproxPair(1.0, 1e-6).epsilon(1e-6).upper
+    >>> (
+    ...     PureApproxPair(1.0).delta(1.0).upper,
+    ...     PureApproxPair(1.0, 1e-6).epsilon(1e-6).upper,
+    ... )
     (0.0, 1.0)
     """
 

@@ -51,7 +51,9 @@ class ReleaseRecord:
         and whatever was asked before; elsewhere bounds may differ in their last digits, and hold.
 
     >>> people = {"relation": "add/remove", "unit": "patient"}
-    >>> step = ReleaseRecord.of("gaussian", scale=1, sampler="poisson", rate=0.01, count=10_000, **people)
+    >>> step = ReleaseRecord.of(
+    ...     "gaussian", scale=1, sampler="poisson", rate=0.01, count=10_000, **people
+    ... )
     >>> step.loss.epsilon(1e-5).upper
     6.18771...
     >>> ReleaseRecord.from_json(step.to_json()) == step
@@ -165,8 +167,12 @@ class ReleaseRecord:
 def replay(records: Iterable[ReleaseRecord]) -> PrivacyLoss:
     """Return the price of all recorded releases together, for one unit of protection and one relation.
 
-    >>> first = ReleaseRecord.of("pure", epsilon=0.5, relation="add/remove", unit="patient")
-    >>> second = ReleaseRecord.of("laplace", scale=4, relation="add/remove", unit="patient", count=2)
+    >>> first = ReleaseRecord.of(
+    ...     "pure", epsilon=0.5, relation="add/remove", unit="patient"
+    ... )
+    >>> second = ReleaseRecord.of(
+    ...     "laplace", scale=4, relation="add/remove", unit="patient", count=2
+    ... )
     >>> replay([first, second]).max_loss().upper
     1.0
     """

@@ -34,7 +34,8 @@ def read(text: Text) -> object:
     >>> read('{"rate": 0.01}')
     Traceback (most recent call last):
     ...
-    discreet.errors.ParameterError: records hold exact numbers, and 0.01 is not one: write a fraction, such as "1/100"
+    discreet.errors.ParameterError: records hold exact numbers, and 0.01 is not one:
+        write a fraction, such as "1/100"
     """
     if not isinstance(text, str | bytes):
         raise ParameterError(f"records must be text, not {shortened(text)}", parameter="records")

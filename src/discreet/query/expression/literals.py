@@ -45,7 +45,11 @@ def plain_value(value: object) -> object:
     None for a time that is finer than microseconds, or beyond the years that Python has.
 
     >>> import numpy as np
-    >>> plain_value(np.int8(3)), plain_value(np.datetime64("2020-05-01")), plain_value("north")
+    >>> (
+    ...     plain_value(np.int8(3)),
+    ...     plain_value(np.datetime64("2020-05-01")),
+    ...     plain_value("north"),
+    ... )
     (3, datetime.date(2020, 5, 1), 'north')
     """
     if hasattr(value, "as_py"):  # of Arrow
@@ -100,7 +104,7 @@ def _type_of_value(value: Value) -> Type:
         return Type.INTEGER
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise UnsupportedSQL("a constant is a finite number: leave NaN and infinities out")
+            raise UnsupportedSQL("a constant must be a finite number: leave NaN and infinities out")
         return Type.REAL
     if isinstance(value, str):
         check_text(value)
@@ -111,7 +115,7 @@ def _type_of_value(value: Value) -> Type:
         return Type.TIMESTAMP
     if isinstance(value, date):
         return Type.DATE
-    raise UnsupportedSQL("a constant is a truth value, a number, a text, a date or a time")
+    raise UnsupportedSQL("a constant must be a truth value, a number, a text, a date or a time")
 
 
 def _six_digits(text: str) -> str:

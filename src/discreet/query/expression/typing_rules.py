@@ -232,7 +232,7 @@ def _membership(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arg
 def _like(operation: Operation, arguments: _Arguments) -> tuple[Type, _Arguments]:
     result, fitted = _fixed(Type.BOOLEAN, Type.TEXT, Type.TEXT)(operation, arguments)
     if not isinstance(fitted[1], Literal) or fitted[1].value is None:
-        raise UnsupportedSQL("the pattern of LIKE is a constant text with % and _")
+        raise UnsupportedSQL("the pattern of LIKE must be a constant text with % and _")
     return result, fitted
 
 

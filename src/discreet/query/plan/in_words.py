@@ -42,7 +42,11 @@ def written_expression(expression: Expression) -> str:
     """Return an expression as SQL writes it.
 
     >>> from discreet.query.expression import typing_rules
-    >>> written_expression(typing_rules.apply(Operation.ADD, typing_rules.literal(1), typing_rules.literal(2)))
+    >>> written_expression(
+    ...     typing_rules.apply(
+    ...         Operation.ADD, typing_rules.literal(1), typing_rules.literal(2)
+    ...     )
+    ... )
     '1 + 2'
     """
     if isinstance(expression, Column):

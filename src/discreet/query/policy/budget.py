@@ -217,7 +217,7 @@ def _delta(section: Section, main: str, notion: str, total: Guarantee | None) ->
 
 
 def _cap(section: Section, notion: str | None, budget: Guarantee | None) -> Guarantee | None:
-    """Return the cap an analyst is given, None for none."""
+    """Return the cap of an analyst, None where none is stated."""
     stated = [key for key in ("share", "epsilon", "rho", "mu") if key in section]
     share = _share(section)
     name = key_in_toml(section.place[-1])

@@ -231,7 +231,8 @@ def unfit_in_words(place: Place, column: str, stated: str, *, declared: bool) ->
     """Say that a column cannot name a unit, why, and what to write instead.
 
     >>> print(unfit_in_words(("tables", "visits"), "person", "BLOB", declared=False))
-    [tables.visits] unit: person is of type BLOB, which cannot name a unit. Store the ids as integers or texts.
+    [tables.visits] unit: person is of type BLOB, which cannot name a unit. Store the
+        ids as integers or texts.
     """
     if stated.startswith(COLLATED):
         return f"{header(place)} unit: {_collated_in_words(key_in_toml(column), stated.removeprefix(COLLATED))}"
@@ -247,8 +248,10 @@ def _untyped_in_words(table: str, holder: str, column: str) -> str:
     """Say that a column of a CSV file that tells units apart needs a type, and which line gives it one.
 
     >>> print(_untyped_in_words("visits", "visits", "person"))
-    [tables.visits] unit: person has no declared type, and CSV files have none: 7 and 007 are one unit as integers, two
-    as texts. Add the line `person = {type = "integer"}`, or "text", under [tables.visits.columns].
+    [tables.visits] unit: person has no declared type, and CSV files have none: 7 and
+        007 are one unit as integers, two
+    as texts. Add the line `person = {type = "integer"}`, or "text", under
+        [tables.visits.columns].
     """
     line = f'`{key_in_toml(column)} = {{type = "integer"}}`'
     return (
@@ -262,8 +265,10 @@ def _collated_in_words(column: str, collation: str) -> str:
     """Say it of a column with a collation.
 
     >>> print(_collated_in_words("person", "nocase"))
-    person has the collation nocase, which cannot name a unit: ids that differ would be one person in the column and
-    several here. Store the ids without a collation, each person's in one spelling; in a view:
+    person has the collation nocase, which cannot name a unit: ids that differ would
+        be one person in the column and
+    several here. Store the ids without a collation, each person's in one spelling; in
+        a view:
     lower(person) COLLATE "C".
     """
     name = collation[:_LONGEST]

@@ -165,7 +165,12 @@ def undeclared(policy: Policy, stated: TablePolicy | PublicTable) -> dict[str, s
 
     >>> visits = PublicTable("visits", {"age": ColumnPolicy("age", Type.REAL)})
     >>> policy = Policy(
-    ...     source=Source(SourceKind.FRAMES, None), lineage="", version="1", unit="person", tables={}, budget=None,
+    ...     source=Source(SourceKind.FRAMES, None),
+    ...     lineage="",
+    ...     version="1",
+    ...     unit="person",
+    ...     tables={},
+    ...     budget=None,
     ...     analysts={},
     ... )
     >>> print(undeclared(policy, visits)["age"])

@@ -71,9 +71,14 @@ def skeleton(
     `source` is written as given, to be read relative to the policy file. `kind` is found from the path if left out; it
     matters for CSV files, which have no types, and `csv` says how these are written.
 
-    >>> text = skeleton("visits.duckdb", "patient_id", {"visits": {"patient_id": Type.INTEGER, "cost": Type.REAL}})
+    >>> text = skeleton(
+    ...     "visits.duckdb",
+    ...     "patient_id",
+    ...     {"visits": {"patient_id": Type.INTEGER, "cost": Type.REAL}},
+    ... )
     >>> [line for line in text.splitlines() if "patient_id" in line or "cost" in line]
-    ['unit = "patient_id"', '# patient_id is the unit of protection (integer)', '# cost = {min = ..., max = ...}...]
+    ['unit = "patient_id"', '# patient_id is the unit of protection (integer)', '#
+        cost = {min = ..., max = ...}...]
     """
     if not schema:
         raise ParameterError("the source has no table", parameter="schema")

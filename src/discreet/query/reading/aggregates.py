@@ -297,7 +297,7 @@ def _level(node: exp.Expr) -> Fraction:
     level = Fraction(node.name.rstrip("."))
     if not 0 < level < 1:
         raise UnsupportedSQL(
-            "The level of a quantile lies between 0 and 1: the ends are single people. Write 0.01 or 0.99."
+            "The level of a quantile must lie between 0 and 1: the ends are single people. Write 0.01 or 0.99."
         )
     return level
 

@@ -197,7 +197,7 @@ def _as_type(given: object, wanted: Type, name: str) -> Value:
         )
     if not fits:
         raise ParameterError(
-            f"keys= for {name!r} are values of type {wanted.value}, none of them NULL", parameter="keys"
+            f"keys= for {name!r} must be values of type {wanted.value}, and not NULL", parameter="keys"
         )
     return value  # type: ignore[return-value]
 

@@ -2,6 +2,6 @@
 
 from discreet.query.session.grants import grant_again, grant_once
 from discreet.query.session.opening import fitted, schemas, with_source
-from discreet.query.session.session import Budget, Session
+from discreet.query.session.session import Session, SessionBalance
 from discreet.query.session.top import TopAnswer
 from discreet.query.session.watch import Watch

@@ -180,7 +180,7 @@ def _declared(
             words = {"min": words[0], "max": words[1]}  # noqa: PLW2901
         if not isinstance(words, Mapping):
             raise ParameterError(
-                f'columns= says what is public about {name!r} as {{"min": 0, "max": 500}} or {{"values": [...]}}',
+                f'columns= must say what is public about {name!r} as {{"min": 0, "max": 500}} or {{"values": [...]}}',
                 parameter="columns",
             )
         table, _, column = name.rpartition(".")

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from discreet.display import definition_list
 from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
@@ -239,11 +238,11 @@ class Session:
             return replace(answer, record=replace(answer.record, rehearsed=True))
 
     @property
-    def budget(self) -> Budget:
-        """What was spent, what is left, and about how many more answers like the last one fit."""
-        last = self._charging.last
+    def balance(self) -> SessionBalance:
+        """What was spent, what is left of `policy.budget`, and about how many more answers like the last one fit."""
+        last, found = self._charging.last, self.ledger.balance(self.analyst)
         more = None if last is None else self.ledger.fits(self.analyst, last)
-        return Budget(self.ledger.balance(self.analyst), last, more)
+        return SessionBalance(**{one.name: getattr(found, one.name) for one in fields(found)}, last=last, more=more)
 
     @property
     def engine(self) -> Engine:
@@ -279,39 +278,22 @@ class Session:
         return f"Session(analyst={self.analyst!r}, lineage={self.policy.lineage!r}, budget={self.policy.budget!r})"
 
     def _repr_html_(self) -> str:
-        """Show the budget in a notebook."""
-        return self.budget._repr_html_()
+        return self.balance._repr_html_()
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a Session cannot be copied or pickled; open the policy again in the other process")
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
-    """Spent, remaining, and about how many more answers like the last one fit."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionBalance(Balance):
+    """The balance of a ledger for the analyst of a session; about `more` answers at the cost of the last one fit."""
 
-    balance: Balance
     last: Guarantee | None
     more: int | None
 
-    @property
-    def spent(self) -> Guarantee:
-        """What all analysts have spent."""
-        return self.balance.spent
-
-    @property
-    def remaining(self) -> Guarantee:
-        """What is left of the whole budget."""
-        return self.balance.remaining
-
-    def __str__(self) -> str:
-        return "\n".join([str(self.balance), *(f"{name}: {words}" for name, words in self._more())])
-
-    def _repr_html_(self) -> str:
-        """Return the budget for a notebook."""
-        return self.balance._repr_html_() + definition_list(self._more())
-
-    def _more(self) -> list[tuple[str, str]]:
+    def facts(self) -> list[tuple[str, str]]:
+        """Return names and words, with how many more answers fit."""
+        found = Balance.facts(self)
         if self.more is None:
-            return []
-        return [("like the last one", f"about {self.more:,} more answers at its cost fit")]
+            return found
+        return [*found, ("like the last one", f"about {self.more:,} more answers at its cost fit")]

@@ -168,7 +168,7 @@ def stated_bounds(bounds: object, *, name: str = "values") -> tuple[Fraction, Fr
     pair = bounds if isinstance(bounds, tuple | list) and len(bounds) == 2 else (None, None)
     low, high = rational_or_none(pair[0]), rational_or_none(pair[1])
     if low is None or high is None:
-        raise ParameterError("bounds is a pair of finite numbers, such as bounds=(0, 120)", parameter="bounds")
+        raise ParameterError("bounds must be a pair of finite numbers, such as bounds=(0, 120)", parameter="bounds")
     if low >= high:
         raise ParameterError("bounds=(low, high) needs low < high", parameter="bounds")
     return low, high

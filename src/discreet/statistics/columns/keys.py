@@ -59,7 +59,9 @@ def bounded_keys(column: object, unit: object, *, keys: int) -> tuple[Keys, Coun
         Proof: the keys that a person keeps are the first distinct ones among their own rows, in the order of the rows;
         each is counted once, however many rows name it.
 
-    >>> bounded_keys(["a", "b", "a", "c", "a"], ["ana", "ana", "ana", "ana", "bo"], keys=2)
+    >>> bounded_keys(
+    ...     ["a", "b", "a", "c", "a"], ["ana", "ana", "ana", "ana", "bo"], keys=2
+    ... )
     (['a', 'b'], array([2, 1]))
     """
     most = whole(keys, name="keys")

@@ -29,6 +29,7 @@ def replacement(missing: Missing | Number) -> Fraction | None:
     exact = rational_or_none(missing)
     if exact is None:
         raise ParameterError(
-            "missing= is Missing.LEAVE_OUT, or a finite number that replaces every missing value", parameter="missing"
+            "missing= must be Missing.LEAVE_OUT or a finite number in place of every missing value",
+            parameter="missing",
         )
     return exact

@@ -26,7 +26,12 @@ class CountDistinct(Statistic):
     Reference. Dwork, McSherry, Nissim, Smith 2006.
 
     >>> from discreet.privacy import Relation
-    >>> abs(CountDistinct(relation=Relation.ADD_REMOVE, epsilon=1)(["a", "b", "a"]).value - 2) < 40
+    >>> abs(
+    ...     CountDistinct(relation=Relation.ADD_REMOVE, epsilon=1)(
+    ...         ["a", "b", "a"]
+    ...     ).value
+    ...     - 2
+    ... ) < 40
     True
     """
 
@@ -65,7 +70,12 @@ def count_distinct(values: Any, *, unit: Any = None, **options: Unpack[GroupOpti
     """Return a private number of distinct keys of a column: see `CountDistinct`.
 
     >>> from discreet.privacy import Relation
-    >>> abs(count_distinct(list(range(500)) * 2, relation=Relation.ADD_REMOVE, epsilon=1).value - 500) < 40
+    >>> abs(
+    ...     count_distinct(
+    ...         list(range(500)) * 2, relation=Relation.ADD_REMOVE, epsilon=1
+    ...     ).value
+    ...     - 500
+    ... ) < 40
     True
     """
     answer: Estimate = CountDistinct(**options).answer(values, unit)

@@ -53,7 +53,9 @@ class Histogram(Statistic):
     Figure. histogram-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.
 
-    >>> counts = Histogram(keys=["north", "south"], relation=Relation.ADD_REMOVE, epsilon=1)(["north"] * 90 + ["west"])
+    >>> counts = Histogram(
+    ...     keys=["north", "south"], relation=Relation.ADD_REMOVE, epsilon=1
+    ... )(["north"] * 90 + ["west"])
     >>> abs(counts["north"].value - 90) < 40, len(counts)
     (True, 2)
     """
@@ -154,7 +156,9 @@ def histogram(
     `groups=` different keys for private ones.
 
     >>> towns = ["Ahn"] * 500 + ["Bree"] * 300 + ["Zell"]
-    >>> found = histogram(towns, keys=None, relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-9)
+    >>> found = histogram(
+    ...     towns, keys=None, relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-9
+    ... )
     >>> list(found)
     ['Ahn', 'Bree']
     """
@@ -193,7 +197,9 @@ class DiscoveredHistogram(Statistic):
     Figure. discovered-error.svg
     Reference. Korolova, Kenthapadi, Mishra, Ntoulas 2009; truncated noise: Desfontaines, Voss, Gipson, Mandayam 2022.
 
-    >>> DiscoveredHistogram(relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-6).threshold
+    >>> DiscoveredHistogram(
+    ...     relation=Relation.ADD_REMOVE, epsilon=1, delta=1e-6
+    ... ).threshold
     15
     """
 

@@ -50,7 +50,9 @@ class Covariance(Statistic):
     Reference. Dwork, Talwar, Thakurta, Zhang 2014.
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 2.0]] * 5000)
-    >>> moments = Covariance(bounds=[(0, 4), (0, 4)], relation=Relation.ADD_REMOVE, rho=1)(rows)
+    >>> moments = Covariance(
+    ...     bounds=[(0, 4), (0, 4)], relation=Relation.ADD_REMOVE, rho=1
+    ... )(rows)
     >>> bool(np.abs(moments.value - [[1, 0], [0, 0]]).max() < 0.05)
     True
     """
@@ -227,7 +229,9 @@ def covariance(table: Any, **options: Unpack[CovarianceOptions]) -> MatrixEstima
     """Return private second moments about a public center: see `Covariance`.
 
     >>> rows = np.array([[1.0, 2.0], [3.0, 2.0]] * 5000)
-    >>> answer = covariance(rows, center=[2, 2], radius=2, relation=Relation.ADD_REMOVE, epsilon=1)
+    >>> answer = covariance(
+    ...     rows, center=[2, 2], radius=2, relation=Relation.ADD_REMOVE, epsilon=1
+    ... )
     >>> abs(answer.count - 10_000) < 200, bool(abs(answer.value[0, 0] - 1) < 0.1)
     (True, True)
     """
@@ -245,7 +249,11 @@ class MatrixEstimate:
     The intervals hold for all entries at once. `count` is the noisy number of rows, or the public one.
 
     >>> from discreet.privacy import PureDP
-    >>> print(MatrixEstimate([[1.0]], [[0.5]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile"))
+    >>> print(
+    ...     MatrixEstimate(
+    ...         [[1.0]], [[0.5]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile"
+    ...     )
+    ... )
     all intervals together 95 %, about 40 rows
        1
     --------------------
@@ -284,7 +292,9 @@ class MatrixEstimate:
         """Return the nearest matrix without negative eigenvalues, at no further price; the intervals stay.
 
         >>> from discreet.privacy import PureDP
-        >>> MatrixEstimate([[-1.0]], [[0.0]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile").nearest_psd().value
+        >>> MatrixEstimate(
+        ...     [[-1.0]], [[0.0]], [[1.5]], 40.0, 0.95, PureDP(1), "exact quantile"
+        ... ).nearest_psd().value
         array([[0.]])
         """
         values, vectors = np.linalg.eigh(self.value)

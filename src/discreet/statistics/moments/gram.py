@@ -137,7 +137,10 @@ def table_columns(table: Any, count: int) -> list[NDArray[Any]]:
 
     Lists within a list could be rows or columns, and raise InputError.
 
-    >>> [column.tolist() for column in table_columns(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)]
+    >>> [
+    ...     column.tolist()
+    ...     for column in table_columns(np.array([[1.0, 2.0], [3.0, 4.0]]), 2)
+    ... ]
     [[1.0, 3.0], [2.0, 4.0]]
     """
     columns = [numbers(column) for column in _split(table)]

@@ -98,7 +98,9 @@ class ClippingBounds(Statistic):
     Reference. Durfee 2023.
 
     >>> incomes = [20_000.0 + 5 * step for step in range(10_000)]
-    >>> low, high = ClippingBounds(level=0.98, relation=Relation.ADD_REMOVE, epsilon=2)(incomes)
+    >>> low, high = ClippingBounds(level=0.98, relation=Relation.ADD_REMOVE, epsilon=2)(
+    ...     incomes
+    ... )
     >>> low <= 22_000 and 65_000 <= high <= 90_000
     True
     """
@@ -211,7 +213,9 @@ class ClippingBounds(Statistic):
 def clipping_bounds(values: Any, level: Number, *, unit: Any = None, **options: Unpack[ClippingOptions]) -> Bounds:
     """Return bounds for a column of numbers of unknown range, to be passed on as `bounds=`: see `ClippingBounds`.
 
-    >>> clipping_bounds([3.0] * 1000, 0.9, relation=Relation.ADD_REMOVE, epsilon=1, symmetric=True)
+    >>> clipping_bounds(
+    ...     [3.0] * 1000, 0.9, relation=Relation.ADD_REMOVE, epsilon=1, symmetric=True
+    ... )
     (-3.0, 3.0)
     """
     answer: Bounds = ClippingBounds(level=level, **options).answer(values, unit)
@@ -237,7 +241,9 @@ class UnboundedQuantile(PurelyPrivate):
     Cost. One draw a threshold, up to the reported one.
     Reference. Durfee 2023.
 
-    >>> scan = UnboundedQuantile(level=0.9, epsilon=1, relation=Relation.ADD_REMOVE, thresholds=4)
+    >>> scan = UnboundedQuantile(
+    ...     level=0.9, epsilon=1, relation=Relation.ADD_REMOVE, thresholds=4
+    ... )
     >>> scan([0, 10, 5000, 10_000, 10_000])
     (3,)
     """

@@ -68,7 +68,9 @@ class JointQuantiles(ManyQuantiles):
         2 m times that many blocks without the rate: public numbers, whatever the rows. See `joint_draw`.
     Reference. Gillenwater, Joseph, Kulesza 2021, who take n for N; the exact sampler is our own (`joint_chain`).
 
-    >>> both = JointQuantiles(levels=(0.25, 0.75), epsilon=1, relation=Relation.ADD_REMOVE, steps=1000)
+    >>> both = JointQuantiles(
+    ...     levels=(0.25, 0.75), epsilon=1, relation=Relation.ADD_REMOVE, steps=1000
+    ... )
     >>> low, high = both(list(range(1001)))
     >>> 0 <= low <= high <= 1000
     True
@@ -206,7 +208,11 @@ def can_be_told_apart(tie_bits: int, steps: int) -> bool:
 
     Where neither holds, the chance of a tuple can be the same over very many ranks, all of which must be looked at.
 
-    >>> can_be_told_apart(16, 1 << 30), can_be_told_apart(0, 1000), can_be_told_apart(0, 1 << 30)
+    >>> (
+    ...     can_be_told_apart(16, 1 << 30),
+    ...     can_be_told_apart(0, 1000),
+    ...     can_be_told_apart(0, 1 << 30),
+    ... )
     (True, True, False)
     """
     return tie_bits == TIE_BITS or (steps + 1) << tie_bits <= _FEW_POSITIONS

@@ -39,7 +39,9 @@ class Quantile(RankedStatistic):
     Reference. Smith 2011; McSherry, Talwar 2007.
 
     >>> ages = list(range(20, 81)) * 50
-    >>> median = Quantile(level=0.5, bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=1)(ages)
+    >>> median = Quantile(
+    ...     level=0.5, bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=1
+    ... )(ages)
     >>> 45 < median.value < 55
     True
     """
@@ -150,7 +152,13 @@ class Quantile(RankedStatistic):
 def quantile(values: Any, level: Number, *, unit: Any = None, **options: Unpack[QuantileOptions]) -> Estimate:
     """Return a private quantile of a column of numbers clipped to `bounds`: see `Quantile`.
 
-    >>> median = quantile(range_of := list(range(1000)), 0.5, bounds=(0, 1000), relation=Relation.ADD_REMOVE, epsilon=1)
+    >>> median = quantile(
+    ...     range_of := list(range(1000)),
+    ...     0.5,
+    ...     bounds=(0, 1000),
+    ...     relation=Relation.ADD_REMOVE,
+    ...     epsilon=1,
+    ... )
     >>> 350 < median.value < 650
     True
     """

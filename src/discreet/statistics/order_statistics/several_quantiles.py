@@ -40,7 +40,12 @@ class Quantiles(RankedStatistic):
     Reference. Gillenwater, Joseph, Kulesza 2021; Kaplan, Schnapp, Stemmer 2022.
 
     >>> from discreet.privacy import Relation
-    >>> quartiles = Quantiles(levels=(0.25, 0.5, 0.75), bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=2)
+    >>> quartiles = Quantiles(
+    ...     levels=(0.25, 0.5, 0.75),
+    ...     bounds=(0, 120),
+    ...     relation=Relation.ADD_REMOVE,
+    ...     epsilon=2,
+    ... )
     >>> round(quartiles([30.0] * 900 + [40.0] * 2000 + [50.0] * 900)[0.5].value)
     40
     """
@@ -139,7 +144,13 @@ def quantiles(values: Any, levels: Any, *, unit: Any = None, **options: Unpack[Q
 
     >>> from discreet.privacy import Relation
     >>> ages = [float(age) for age in range(20, 80)] * 100
-    >>> found = quantiles(ages, (0.25, 0.5, 0.75), bounds=(0, 120), relation=Relation.ADD_REMOVE, epsilon=1)
+    >>> found = quantiles(
+    ...     ages,
+    ...     (0.25, 0.5, 0.75),
+    ...     bounds=(0, 120),
+    ...     relation=Relation.ADD_REMOVE,
+    ...     epsilon=1,
+    ... )
     >>> [round(estimate.value, -1) for estimate in found.values()]
     [30.0, 50.0, 60.0]
     """

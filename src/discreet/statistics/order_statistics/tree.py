@@ -108,7 +108,12 @@ class QuantileTree(ManyQuantiles):
     Cost. One sort, and choices among the rows near each wanted rank.
     Reference. Kaplan, Schnapp, Stemmer 2022, with other shares for the generations (`shares`).
 
-    >>> tree = QuantileTree(levels=(0.25, 0.5, 0.75), epsilon=1, relation=Relation.ADD_REMOVE, steps=1000)
+    >>> tree = QuantileTree(
+    ...     levels=(0.25, 0.5, 0.75),
+    ...     epsilon=1,
+    ...     relation=Relation.ADD_REMOVE,
+    ...     steps=1000,
+    ... )
     >>> low, middle, high = tree(list(range(1001)))
     >>> 0 <= low <= middle <= high <= 1000
     True
@@ -299,7 +304,12 @@ def shares(root: Node, *, squares: bool) -> list[Fraction]:
         square root of v_g when their squares add up to 8 rho.
         Proof: Lagrange's condition is v_g / e_g^3 = const in the first case, v_g / e_g^4 = const in the second.
 
-    >>> [float(share) for share in shares(plan(tuple(Fraction(i, 4) for i in (1, 2, 3))), squares=False)]
+    >>> [
+    ...     float(share)
+    ...     for share in shares(
+    ...         plan(tuple(Fraction(i, 4) for i in (1, 2, 3))), squares=False
+    ...     )
+    ... ]
     [0.47..., 0.52...]
     """
     totals: dict[int, float] = {}

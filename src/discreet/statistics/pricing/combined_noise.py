@@ -41,7 +41,9 @@ def combination_quantile(noise: IntegerNoise, coefficients: Sequence[float], con
     """Return a t with P(|sum of c_i Z_i| <= t) >= confidence for independent noises Z_i, close to the least.
 
     >>> from discreet.laws.noise.discrete_laplace import DiscreteLaplace
-    >>> round(combination_quantile(DiscreteLaplace(2**30), [1.0], 0.95) / 2**30, 6)   # ln 20
+    >>> round(
+    ...     combination_quantile(DiscreteLaplace(2**30), [1.0], 0.95) / 2**30, 6
+    ... )  # ln 20
     2.995732
     """
     sizes = [abs(coefficient) for coefficient in coefficients if coefficient]

@@ -28,7 +28,9 @@ class NoisyVector(Mechanism):
         because the root of an integer need not be one.
     Cost. One draw an entry.
 
-    >>> NoisyVector.laplace(epsilon=Fraction(1), sensitivity=1, relation=Relation.ADD_REMOVE).error(0.95)
+    >>> NoisyVector.laplace(
+    ...     epsilon=Fraction(1), sensitivity=1, relation=Relation.ADD_REMOVE
+    ... ).error(0.95)
     3
     """
 

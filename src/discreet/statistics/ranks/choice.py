@@ -65,7 +65,9 @@ class RankChoice(Mechanism):
     Cost. A sort; then only rows within (ln(steps) + 45) / rate of the wanted rank are looked at.
     Reference. Smith 2011; McSherry, Talwar 2007; bounded range: Dong, Durfee, Rogers 2020.
 
-    >>> choice = RankChoice(level=0.5, epsilon=1, relation=Relation.ADD_REMOVE, steps=100)
+    >>> choice = RankChoice(
+    ...     level=0.5, epsilon=1, relation=Relation.ADD_REMOVE, steps=100
+    ... )
     >>> 25 <= choice([30] * 200 + [40] * 300 + [50] * 200) <= 60
     True
     """

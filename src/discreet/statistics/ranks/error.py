@@ -57,7 +57,9 @@ def line_below_counts(level: Fraction, rows_expected: int, failure: Fraction) ->
     Reference. Chernoff 1952.
 
     >>> slope, offset = line_below_counts(Fraction(1, 2), 10_000, Fraction(1, 40))
-    >>> round(float(slope * 10_000 + offset))    # 2.7 standard deviations; the normal quantile would be 1.96
+    >>> round(
+    ...     float(slope * 10_000 + offset)
+    ... )  # 2.7 standard deviations; the normal quantile would be 1.96
     136
     """
     rest = -math.log(float(failure))

@@ -35,7 +35,13 @@ class RankInterval(Mechanism):
         `line_below_counts`, whatever n is; v aims at that line minus T, and the choice has (1 - confidence) / 4 left.
     Cost. Three choices; the sort is done once.
 
-    >>> around = RankInterval(level=0.5, epsilon=3, relation=Relation.ADD_REMOVE, steps=1000, confidence=0.999999)
+    >>> around = RankInterval(
+    ...     level=0.5,
+    ...     epsilon=3,
+    ...     relation=Relation.ADD_REMOVE,
+    ...     steps=1000,
+    ...     confidence=0.999999,
+    ... )
     >>> value, low, high = around(list(range(1001)))
     >>> low <= 500 <= high
     True

@@ -149,14 +149,18 @@ def explain_sensitivity(
 ) -> SensitivityFact:
     """Return the same sensitivity with its formula, its proof, and a pair of neighboring tables that attains it.
 
-    >>> explain_sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), people=500)
+    >>> explain_sensitivity(
+    ...     Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), people=500
+    ... )
     query        sum of the rows, each clipped to [L, U], divided by their number
-    neighbors   one person's data is changed for other data, the number of rows is public; tables of exactly 500 rows
+    neighbors   one person's data is changed for other data, the number of rows is
+        public; tables of exactly 500 rows
     sensitivity  1/500 (L1)
     formula      c (U - L) / n
     because      the sum moves by c (U - L) at most, and n stays
     attained by  500 rows of 0; 499 rows of 0 and 1 row of 1
-    remark       Under add/remove sum and count together are the better release: statistics.mean.
+    remark       Under add/remove sum and count together are the better release:
+        statistics.mean.
     """
     if not isinstance(query, Query):
         raise ParameterError("query must be one of Query's members, such as Query.MEAN", parameter="query")
@@ -196,7 +200,9 @@ def sensitivity(query: Query, **options: Unpack[SensitivityOptions]) -> Sensitiv
 
     >>> sensitivity(Query.SUM, relation=Relation.ADD_REMOVE, bounds=(-5, 100))
     Sensitivity(value=100, norm=Norm.L1, relation=Relation.ADD_REMOVE)
-    >>> sensitivity(Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), people=500).value
+    >>> sensitivity(
+    ...     Query.MEAN, relation=Relation.CHANGE_ONE, bounds=(0, 1), people=500
+    ... ).value
     Fraction(1, 500)
     """
     return explain_sensitivity(query, **options).sensitivity

@@ -30,7 +30,9 @@ class Count(Statistic):
     Figure. count-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.
 
-    >>> Count(relation=Relation.ADD_REMOVE, epsilon=1)(range_of_ages := [31, 47, 52]).guarantee
+    >>> Count(relation=Relation.ADD_REMOVE, epsilon=1)(
+    ...     range_of_ages := [31, 47, 52]
+    ... ).guarantee
     PureDP(epsilon=1.0, relation=Relation.ADD_REMOVE)
     """
 
@@ -118,7 +120,9 @@ class Sum(BoundedStatistic):
     Figure. sum-error.svg
     Reference. Dwork, McSherry, Nissim, Smith 2006.
 
-    >>> total = Sum(bounds=(0, 10), relation=Relation.ADD_REMOVE, epsilon=1)([3.5, 4.5, 100.0])
+    >>> total = Sum(bounds=(0, 10), relation=Relation.ADD_REMOVE, epsilon=1)(
+    ...     [3.5, 4.5, 100.0]
+    ... )
     >>> total.high > total.value > total.low
     True
     """
@@ -175,7 +179,12 @@ class Sum(BoundedStatistic):
 def sum(values: Any, *, unit: Any = None, **options: Unpack[SumOptions]) -> Estimate:
     """Return a private sum of a column of numbers clipped to `bounds`: see `Sum`.
 
-    >>> abs(sum([1.0] * 1000, bounds=(0, 2), relation=Relation.ADD_REMOVE, epsilon=1).value - 1000) < 100
+    >>> abs(
+    ...     sum(
+    ...         [1.0] * 1000, bounds=(0, 2), relation=Relation.ADD_REMOVE, epsilon=1
+    ...     ).value
+    ...     - 1000
+    ... ) < 100
     True
     """
     answer: Estimate = Sum(**options).answer(values, unit)

@@ -29,7 +29,10 @@ class MeanInterval:
     Reference. Intervals for ratios: Fieller 1954.
 
     >>> from discreet.laws import DiscreteLaplace
-    >>> [round(end, 2) for end in MeanInterval(DiscreteLaplace(1)).shares(300.0, 1000.0, 0.95)]
+    >>> [
+    ...     round(end, 2)
+    ...     for end in MeanInterval(DiscreteLaplace(1)).shares(300.0, 1000.0, 0.95)
+    ... ]
     [0.3, 0.3, 0.3]
     """
 

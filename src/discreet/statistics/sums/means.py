@@ -51,7 +51,9 @@ class Mean(BoundedStatistic):
     Figure. mean-error.svg
     Reference. The pair (A, B): Kulesza, Suresh, Wang 2024; intervals for ratios: Fieller 1954.
 
-    >>> mean_age = Mean(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1)([30.0] * 5000)
+    >>> mean_age = Mean(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1)(
+    ...     [30.0] * 5000
+    ... )
     >>> abs(mean_age.value - 30) < 1
     True
     """
@@ -153,7 +155,16 @@ def mean(values: Any, *, unit: Any = None, **options: Unpack[MeanOptions]) -> Es
     """Return a private mean of a column of numbers clipped to `bounds`: see `Mean`.
 
     >>> ages = [20.0, 30.0, 40.0] * 1000
-    >>> abs(mean(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, error=0.5, rows_expected=3000).value - 30) < 5
+    >>> abs(
+    ...     mean(
+    ...         ages,
+    ...         bounds=(0, 100),
+    ...         relation=Relation.ADD_REMOVE,
+    ...         error=0.5,
+    ...         rows_expected=3000,
+    ...     ).value
+    ...     - 30
+    ... ) < 5
     True
     """
     answer: Estimate = Mean(**options).answer(values, unit)

@@ -63,7 +63,9 @@ class Variance(BoundedStatistic):
     Reference. Sums that add up to the number of rows, for the mean: Kulesza, Suresh, Wang 2024; intervals for ratios:
         Fieller 1954.
 
-    >>> spread = Variance(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1)([20.0, 40.0] * 5000)
+    >>> spread = Variance(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1)(
+    ...     [20.0, 40.0] * 5000
+    ... )
     >>> abs(spread.value - 100) < 15
     True
     """
@@ -217,7 +219,9 @@ def variance(values: Any, *, unit: Any = None, **options: Unpack[VarianceOptions
     """Return a private variance of a column of numbers clipped to `bounds`: see `Variance`.
 
     >>> ages = [20.0, 30.0, 40.0] * 2000
-    >>> spread = variance(ages, bounds=(0, 100), relation=Relation.CHANGE_ONE, missing=0, epsilon=1)
+    >>> spread = variance(
+    ...     ages, bounds=(0, 100), relation=Relation.CHANGE_ONE, missing=0, epsilon=1
+    ... )
     >>> abs(spread.value - 200 / 3) < 60
     True
     """
@@ -237,7 +241,9 @@ class StandardDeviation(Variance):
     Figure. variance-error.svg
     Reference. As for `Variance`.
 
-    >>> spread = StandardDeviation(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1)([20.0, 40.0] * 5000)
+    >>> spread = StandardDeviation(
+    ...     bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1
+    ... )([20.0, 40.0] * 5000)
     >>> abs(spread.value - 10) < 1
     True
     """
@@ -262,7 +268,12 @@ def standard_deviation(values: Any, *, unit: Any = None, **options: Unpack[Varia
     """Return a private standard deviation of a column of numbers clipped to `bounds`: see `StandardDeviation`.
 
     >>> ages = [20.0, 30.0, 40.0] * 1000
-    >>> abs(standard_deviation(ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1).value - 8.2) < 4
+    >>> abs(
+    ...     standard_deviation(
+    ...         ages, bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=1
+    ...     ).value
+    ...     - 8.2
+    ... ) < 4
     True
     """
     answer: Estimate = StandardDeviation(**options).answer(values, unit)

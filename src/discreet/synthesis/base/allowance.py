@@ -100,7 +100,7 @@ class Allowance:
         if rho is not None and price.rho is not None:
             return cls(ZCDP(rho, relation=relation), price.rho, neighbors)
         if epsilon is None or price.epsilon is None:
-            raise AssertionError("a price is epsilon or rho")
+            raise AssertionError("the price must be epsilon or rho")
         if delta is None:
             return cls(PureDP(epsilon, relation=relation), price.epsilon, neighbors)
         target = ApproxDP(epsilon, delta, relation=relation)
@@ -119,7 +119,7 @@ class Allowance:
         return Noisy(values, deviation_of(mechanism))
 
     def noise(self, share: Fraction, *, histograms: int = 1) -> NoisyVector:
-        """Return the noise for so many histograms of all records at once, with a share of the amount."""
+        """Return the noise for that number of histograms of all records at once, with a share of the amount."""
         amount, times = self._amount(share), whole(histograms, name="histograms")
         return noise_for(self, amount, sensitivity=self.neighbors.l1 * times, squared=self.neighbors.squared * times)
 
@@ -168,10 +168,10 @@ def checked_share(share: Number, *, name: str) -> Fraction:
     exact = exact_rational(share, name=name)
     if exact < 0:
         raise ParameterError(
-            f"{name} is at least 0: a share below 0 would pay for others that are spent", parameter=name
+            f"{name} must be at least 0: a share below 0 would pay for others that are spent", parameter=name
         )
     if exact > 1:
-        raise ParameterError(f"{name} is at most 1: all shares of a release add up to 1", parameter=name)
+        raise ParameterError(f"{name} must be at most 1: all shares of a release add up to 1", parameter=name)
     return exact
 
 

@@ -28,10 +28,11 @@ class Attribute:
 
     Values are compared as Python does, so that 1, 1.0 and True are one value; None and NaN are what is missing. In a
     column of numpy, or of a plain pandas type, numbers of 2^53 and more in size are outside the values: one empty cell
-    makes floats of such a column, which do not tell them apart. Lists, Polars, Arrow and pandas' Int64 keep them.
+    makes floats of such a column, which do not tell them apart. Lists, Polars, Arrow and pandas' Int64 keep them. The
+    length of an attribute is the number of its codes.
 
     >>> color = Attribute("color", ("red", "green"), missing=True)
-    >>> color.size, color.encode(["green", None, "mauve"]).tolist()
+    >>> len(color), color.encode(["green", None, "mauve"]).tolist()
     (3, [1, 2, 2])
     """
 
@@ -41,16 +42,17 @@ class Attribute:
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
-            raise ParameterError("an attribute has a name", parameter="name")
+            raise ParameterError("an attribute must have a name", parameter="name")
         object.__setattr__(self, "values", tuple(_python(value) for value in self.values))
         object.__setattr__(self, "missing", bool(self.missing))
-        if not self.values or self.size > _MOST_CODES:
+        if not self.values or len(self) > _MOST_CODES:
             raise ParameterError(
-                f"{self.name}: an attribute has between 1 and {_MOST_CODES:,} values", parameter="values"
+                f"{self.name}: an attribute must have between 1 and {_MOST_CODES:,} values", parameter="values"
             )
         if any(_absent(value) for value in self.values):
             raise ParameterError(
-                f"{self.name}: None and NaN are no values; missing=True gives them a code", parameter="values"
+                f"{self.name}: None and NaN must not be values; write missing=True to give them a code",
+                parameter="values",
             )
         if _distinct(self.values) != len(self.values):
             raise ParameterError(
@@ -58,9 +60,7 @@ class Attribute:
                 parameter="values",
             )
 
-    @property
-    def size(self) -> int:
-        """The number of codes."""
+    def __len__(self) -> int:
         return len(self.values) + self.missing
 
     def encode(self, column: Any) -> Codes:
@@ -78,7 +78,7 @@ class Attribute:
 
     def decode(self, codes: NDArray[Any]) -> NDArray[Any]:
         """Return the values of codes, None where one is missing."""
-        names = np.empty(self.size, dtype=object)
+        names = np.empty(len(self), dtype=object)
         for place, value in enumerate(self.values):
             names[place] = value
         decoded: NDArray[Any] = names[np.asarray(codes, dtype=np.int64)]
@@ -130,7 +130,9 @@ class Binned(Attribute):
         if len(self.edges) != len(self.values) + 1 or any(
             a >= b for a, b in zip(self.edges, self.edges[1:], strict=False)
         ):
-            raise ParameterError(f"{self.name}: edges increase, one more than there are bins", parameter="edges")
+            raise ParameterError(
+                f"{self.name}: edges must increase, and there must be one more of them than bins", parameter="edges"
+            )
 
     def encode(self, column: Any) -> Codes:
         """Return the bin of every number; what is not a number is missing, or an error where nothing may be missing."""

@@ -30,7 +30,7 @@ class Domain:
 
     def __post_init__(self) -> None:
         if not self.attributes:
-            raise ParameterError("a domain has at least one attribute", parameter="attributes")
+            raise ParameterError("a domain must have at least one attribute", parameter="attributes")
         if len(set(self.names)) != len(self.attributes):
             raise ParameterError("two attributes have the same name", parameter="attributes")
 
@@ -66,7 +66,7 @@ class Domain:
     @cached_property
     def sizes(self) -> tuple[int, ...]:
         """The number of codes of each attribute."""
-        return tuple(one.size for one in self.attributes)
+        return tuple(len(one) for one in self.attributes)
 
     @cached_property
     def offsets(self) -> NDArray[np.int64]:

@@ -62,7 +62,9 @@ class SyntheticTable:
             than there are remainders. The share of every record moves by less than 1/size.
 
         >>> domain = Domain.of(color=["red", "green"])
-        >>> table = SyntheticTable(domain.encode({"color": ["red", "green"]}), np.array([3.0, 1.0]))
+        >>> table = SyntheticTable(
+        ...     domain.encode({"color": ["red", "green"]}), np.array([3.0, 1.0])
+        ... )
         >>> table.unweighted(8).columns()["color"].tolist().count("red")
         6
         """

@@ -26,7 +26,7 @@ _LISTED_CELLS = 4096  # possible records that are few enough to list
 _LISTED_WORK = 2**31  # possible records times queries
 _MOST_WEIGHED = 256  # attributes: queries about more share too little for weights on some thousand rows
 _PAIR_WORK = 6 * 10**10  # pairs of attributes times records
-_TINY = 0.005  # noise of one share, measured with the whole price: beyond it single attributes are all that shows
+_TINY = 0.005  # noise of one frequency, measured with the whole price: beyond it single attributes are all that shows
 _SMALL = 0.001  # beyond it the price is too small to be divided between a tree and rounds
 _RESIDUAL_CELLS = 10**7
 _DISTANCE = 1.0  # in L1, of a marginal with unbiased noise: mending negative cells leaves about a fifth of it
@@ -66,7 +66,7 @@ class Best(Synthesizer):
     ) -> Best:
         """Choose a method by public numbers: the domain, the workload, the stated number of people, the price.
 
-        Let the noise of the price be the deviation of one share when a hundred are measured, over ten. Above 0.005:
+        Let the noise of the price be the deviation of one frequency when a hundred are measured, over ten. Above 0.005:
         independent attributes. Cells of marginals: residuals where their noise, known beforehand, moves a marginal by
         at most 1 in L1, else a tree. Above 0.001: a tree. Else mwem where at most 4096 records are possible, and
         otherwise a tree with half the price whose rows get weights with the other half, or the tree alone for more than
@@ -75,9 +75,14 @@ class Best(Synthesizer):
         >>> from discreet.privacy import Relation
         >>> from discreet.synthesis import Domain, conjunctions
         >>> domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"], rooms=range(1, 6))
-        >>> chosen = Best.of(conjunctions(domain, count=100), Neighbors(Relation.CHANGE_ONE, 50_000), epsilon=1)
+        >>> chosen = Best.of(
+        ...     conjunctions(domain, count=100),
+        ...     Neighbors(Relation.CHANGE_ONE, 50_000),
+        ...     epsilon=1,
+        ... )
         >>> print(chosen.plan["method"], "because", chosen.reason)
-        mwem because the 20 possible records can all be listed, so no model of them is needed
+        mwem because the 20 possible records can all be listed, so no model of them is
+            needed
         """
         return _chosen(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
 
@@ -154,7 +159,7 @@ def _marginals(workload: Marginals, allowance: Allowance, *, all_pairs: bool) ->
 
 
 def expected_distance(residual: Residual) -> float:
-    """Return about the L1 distance by which noise moves a marginal's shares, on average over the marginals; public."""
+    """Return about the L1 distance by which noise moves the frequencies of a marginal, on average; public."""
     sizes = residual.workload.domain.sizes
     moved = sum(
         math.prod(sizes[place] for place in one) * deviation
@@ -164,7 +169,7 @@ def expected_distance(residual: Residual) -> float:
 
 
 def typical_noise(allowance: Allowance) -> float:
-    """Return the noise of one share when a hundred are measured, over ten: the price against the number of people."""
+    """Return the noise of one frequency when a hundred are measured, over ten: a public number."""
     deviation = allowance.single_deviation(Fraction(1, _MEASURED), sensitivity=allowance.neighbors.count)
     return deviation / (allowance.neighbors.people * math.sqrt(_MEASURED))
 
@@ -198,7 +203,8 @@ def method_named(name: str) -> Make:
     >>> method_named("magic")
     Traceback (most recent call last):
     ...
-    discreet.errors.UnknownName: there is no method 'magic'; there are best, dual-query, tree, residual, ...
+    discreet.errors.UnknownName: there is no method 'magic'; there are best,
+        dual-query, tree, residual, ...
     """
     found = spelled(name)
     if found not in METHODS:

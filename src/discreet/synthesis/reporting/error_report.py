@@ -64,8 +64,12 @@ def report(
     >>> from discreet.synthesis import Domain, Independent, Neighbors, queries
     >>> domain = Domain.of(sex=["f", "m"], rooms=[1, 2, 3])
     >>> people = domain.encode({"sex": ["f", "m"] * 500, "rooms": [1, 2, 3, 1] * 250})
-    >>> asked = queries(domain, [{"sex": "f", "rooms": 1}, {"sex": "m", "rooms": [1, 2]}])
-    >>> release = Independent.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
+    >>> asked = queries(
+    ...     domain, [{"sex": "f", "rooms": 1}, {"sex": "m", "rooms": [1, 2]}]
+    ... )
+    >>> release = Independent.of(
+    ...     asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1
+    ... )(people)
     >>> report(release), report(release, people)
     (Report(independent, public), Report(independent, private))
     """
@@ -197,7 +201,7 @@ class Report:
         return self.table()._repr_html_() + "".join(paragraph(note) for note in self.notes())
 
     def plot(self) -> Plot:
-        """Draw the share of queries with a larger error than x, against x; it needs the truth and the extra `plot`."""
+        """Draw the frequency of queries with an error above x, against x; it needs the truth and the extra `plot`."""
         from discreet.synthesis.reporting.plot import plot_errors
 
         if self.differences is None:
@@ -215,7 +219,7 @@ def marginals_of(workload: Workload) -> NDArray[np.int64] | None:
 
 
 def one_way_shares(records: Records, weights: NDArray[np.float64] | None = None) -> list[NDArray[np.float64]]:
-    """Return, for each attribute, the share of records, or of their weight, with each code."""
+    """Return, for each attribute, the frequency of records, or of their weight, with each code."""
     sizes = records.domain.sizes
     if not len(records):
         return [np.full(size, 1 / size) for size in sizes]
@@ -233,7 +237,11 @@ def baseline_answers(
     >>> from discreet.synthesis import Domain, queries
     >>> domain = Domain.of(sex=["f", "m"], rooms=[1, 2, 3, 4])
     >>> asked = queries(domain, [{"sex": "f", "rooms": 1}])
-    >>> baseline_answers(Baseline.INDEPENDENT, asked, [np.array([0.5, 0.5]), np.array([0.2, 0.4, 0.2, 0.2])]).tolist()
+    >>> baseline_answers(
+    ...     Baseline.INDEPENDENT,
+    ...     asked,
+    ...     [np.array([0.5, 0.5]), np.array([0.2, 0.4, 0.2, 0.2])],
+    ... ).tolist()
     [0.1]
     """
     if baseline is Baseline.ZERO:

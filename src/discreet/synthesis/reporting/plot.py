@@ -117,7 +117,7 @@ def plot_errors(
     beside: Sequence[tuple[str, NDArray[np.float64]]],
     prediction: Prediction | None,
 ) -> Plot:
-    """Draw, for each set of answers, the share of queries whose error is larger than x, against x."""
+    """Draw, for each set of answers, the frequency of queries whose error is larger than x, against x."""
     drawn = axes(
         title=f"Errors of {len(differences):,} answers (private: do not publish)",
         x_label="absolute error",
@@ -173,7 +173,7 @@ def _logarithmic(panel: Axes, epsilons: Sequence[float], values: NDArray[np.floa
 
 
 def _plain_ticks(drawn: Axes, least: float, most: float) -> None:
-    """Write errors as plain numbers and shares as percentages."""
+    """Write errors as plain numbers and frequencies as percentages."""
     ticks = _round_numbers(least, most)
     drawn.set_xticks(ticks, [format_number(one) for one in ticks])
     drawn.set_xticks([], minor=True)

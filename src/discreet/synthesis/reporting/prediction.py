@@ -54,7 +54,7 @@ def largest_noise(deviations: NDArray[np.float64], *, pure: bool, confidence: fl
         raise ParameterError("there are no deviations", parameter="deviations")
     missed = 1 - float(probability(confidence, name="confidence"))
     if missed <= 0:
-        raise ParameterError("confidence is less than 1", parameter="confidence")
+        raise ParameterError("confidence must be less than 1", parameter="confidence")
     level = math.log(2 * len(deviations) / missed)
     widest = float(np.max(deviations))
     return widest * (_laplace_tail(level) / math.sqrt(2) if pure else math.sqrt(2 * level))

@@ -72,21 +72,27 @@ def best_response(
 
     >>> from discreet.synthesis import Domain, Literals
     >>> domain = Domain.of(color=["red", "green", "blue"], shape=["round", "square"])
-    >>> accepts = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool)  # red; green or blue; square
+    >>> accepts = np.array(
+    ...     [[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool
+    ... )  # red; green or blue; square
     >>> literals = Literals(np.array([0, 0, 1], dtype=np.int32), accepts)
     >>> members = np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32)
     >>> no = np.zeros(3, dtype=bool)
-    >>> workload = Workload(domain, literals, members, no, no, "red squares, other squares, squares")
-    >>> best_response(workload, [0, 1, 2], [3, 1, -2]).record.tolist()  # 3 - 2 beats 1 - 2 and 0
+    >>> workload = Workload(
+    ...     domain, literals, members, no, no, "red squares, other squares, squares"
+    ... )
+    >>> best_response(
+    ...     workload, [0, 1, 2], [3, 1, -2]
+    ... ).record.tolist()  # 3 - 2 beats 1 - 2 and 0
     [0, 1]
     """
     drawn = Drawn.of(workload, queries, weights)
     starts, turn = whole(starts, name="starts"), whole(turn, name="turn")
     if starts > _MOST_STARTS:
-        raise ParameterError(f"starts is at most {_MOST_STARTS:,}", parameter="starts")
+        raise ParameterError(f"starts must be at most {_MOST_STARTS:,}", parameter="starts")
     limit = SWEEPS * len(drawn.row) if work is None else whole(work, name="work")
     if limit > _MOST_WORK:
-        raise ParameterError("work is at most 2^60 literals", parameter="work")
+        raise ParameterError("work must be at most 2^60 literals", parameter="work")
     landscape = Landscape.of(drawn)
     found = search(landscape, _starts(landscape, starts, turn, warm), work=limit, turn=turn)
     return Response(found.record.astype(np.uint16), drawn.constant + found.value, found.starts, found.evaluations)
@@ -162,11 +168,15 @@ def exact_response(
 
     >>> from discreet.synthesis import Domain, Literals
     >>> domain = Domain.of(color=["red", "green", "blue"], shape=["round", "square"])
-    >>> accepts = np.array([[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool)  # red; green or blue; square
+    >>> accepts = np.array(
+    ...     [[1, 0, 0], [0, 1, 1], [0, 1, 0]], dtype=bool
+    ... )  # red; green or blue; square
     >>> literals = Literals(np.array([0, 0, 1], dtype=np.int32), accepts)
     >>> members = np.array([[0, 2], [1, 2], [2, -1]], dtype=np.int32)
     >>> no = np.zeros(3, dtype=bool)
-    >>> workload = Workload(domain, literals, members, no, no, "red squares, other squares, squares")
+    >>> workload = Workload(
+    ...     domain, literals, members, no, no, "red squares, other squares, squares"
+    ... )
     >>> best = exact_response(workload, [0, 1, 2], [3, 1, -2])
     >>> best.record.tolist(), best.value, best.proven
     ([0, 1], 1, True)

@@ -61,7 +61,9 @@ def domain_of(
     >>> from discreet.privacy import PureDP
     >>> from discreet.query import Session
     >>> people = population(100, seed=1).to_pandas()
-    >>> session = Session.from_frames(people=people, unit="row", budget=PureDP(1), columns=population_columns())
+    >>> session = Session.from_frames(
+    ...     people=people, unit="row", budget=PureDP(1), columns=population_columns()
+    ... )
     >>> domain_of(session, "people", ["sex", "age", "hours"], bins={"age": 6}).sizes
     (3, 7, 26)
     """

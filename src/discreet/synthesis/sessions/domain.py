@@ -134,7 +134,7 @@ def _wanted(table: TablePolicy, columns: Sequence[str] | None) -> list[str]:
         own = getattr(table.unit, "column", None)
         return [name for name in table.columns if name != own]
     if isinstance(columns, str) or not all(isinstance(name, str) for name in columns) or not columns:
-        raise ParameterError('columns is a list of names of columns, such as ["age", "sex"]', parameter="columns")
+        raise ParameterError('columns must be a list of names of columns, such as ["age", "sex"]', parameter="columns")
     missing = [name for name in columns if name not in table.columns]
     if missing:
         raise UnknownName(_no_column(table, missing[0]))

@@ -17,9 +17,17 @@ _FEW = 6  # numbers that are listed one by one
 def plan_lines(plan: Mapping[str, Any]) -> list[tuple[str, str]]:
     """Return every parameter with its value in words.
 
-    >>> plan_lines({"most_edges": 1200, "share": Fraction(1, 3), "noise": {"age": 1.5, "sex": 2.25}})
+    >>> plan_lines(
+    ...     {
+    ...         "most_edges": 1200,
+    ...         "share": Fraction(1, 3),
+    ...         "noise": {"age": 1.5, "sex": 2.25},
+    ...     }
+    ... )
     [('most edges', '1,200'), ('share', '0.333333'), ('noise', 'age 1.5, sex 2.25')]
-    >>> plan_lines({"noise": dict.fromkeys("abcdefgh", 3), "draws": (1, 2, 3, 4, 5, 6, 7)})
+    >>> plan_lines(
+    ...     {"noise": dict.fromkeys("abcdefgh", 3), "draws": (1, 2, 3, 4, 5, 6, 7)}
+    ... )
     [('noise', '3 for each of 8'), ('draws', '7 values from 1 to 7')]
     """
     return [(str(name).replace("_", " "), value_in_words(value)) for name, value in plan.items()]

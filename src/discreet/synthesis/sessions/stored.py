@@ -166,7 +166,8 @@ def in_full(value: Any) -> Any:
 
     >>> from fractions import Fraction
     >>> in_full((1, True, Fraction(1, 2), None)), in_full(1.0)
-    (['tuple', ['int', '1'], ['bool', 'True'], ['Fraction', 'Fraction(1, 2)'], ['NoneType', 'None']], ['float', '1.0'])
+    (['tuple', ['int', '1'], ['bool', 'True'], ['Fraction', 'Fraction(1, 2)'],
+        ['NoneType', 'None']], ['float', '1.0'])
     """
     kind = type(value).__name__
     if isinstance(value, Workload):

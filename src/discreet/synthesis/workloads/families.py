@@ -91,7 +91,9 @@ def parities(domain: Domain, *, ways: int, count: int | None = None, seed: int =
     attributes is asked about, which takes attributes of two values; with it, random sets, and for an attribute of more
     values a random one.
 
-    >>> domain = Domain.of(smokes=["no", "yes"], drinks=["no", "yes"], runs=["no", "yes"])
+    >>> domain = Domain.of(
+    ...     smokes=["no", "yes"], drinks=["no", "yes"], runs=["no", "yes"]
+    ... )
     >>> parities(domain, ways=2).text(0)
     "an odd number of: smokes = 'yes', drinks = 'yes'"
     """
@@ -150,7 +152,7 @@ def ranges(
     """
     named = np.array([domain.place(name) for name in (domain.names if attributes is None else attributes)], np.int64)
     if len(named) == 0 or len(set(named.tolist())) != len(named):
-        raise ParameterError("name attributes, each once", parameter="attributes")
+        raise ParameterError("name at least one attribute, each once", parameter="attributes")
     ways = checked_ways(ways, len(named), repeats=False)
     lengths = np.array([len(one.values) for one in domain.attributes], dtype=np.int64)
     if count is None:
@@ -215,7 +217,9 @@ def queries(domain: Domain, wanted: Iterable[Mapping[str, Any]], *, either: bool
 
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 6))
     >>> workload = queries(domain, [{"sex": "f", "rooms": [1, 2]}, {"rooms": 5}])
-    >>> workload.counts(domain.encode({"sex": ["f", "f", "m"], "rooms": [2, 5, 5]})).tolist()
+    >>> workload.counts(
+    ...     domain.encode({"sex": ["f", "f", "m"], "rooms": [2, 5, 5]})
+    ... ).tolist()
     [1, 2]
     """
     known: dict[tuple[int, tuple[int, ...]], int] = {}
@@ -250,7 +254,7 @@ def _listed(domain: object, wanted: object) -> list[Mapping[str, Any]]:
 def _row(domain: Domain, query: Mapping[str, Any], known: dict[tuple[int, tuple[int, ...]], int]) -> list[int]:
     """Return the literals of one query, each met for the first time added to those that are known."""
     if not query:
-        raise ParameterError("a query says something about at least one attribute", parameter="wanted")
+        raise ParameterError("a query must name at least one attribute", parameter="wanted")
     row = []
     for name, values in query.items():
         place = domain.place(name)
@@ -275,10 +279,13 @@ def _codes(attribute: Attribute, values: Any) -> tuple[int, ...]:
         )
     if None in listed:
         if not attribute.missing:
-            raise ParameterError(f"{attribute.name} has no missing values; None asks for one", parameter="wanted")
+            raise ParameterError(
+                f"{attribute.name} has no code for missing values: leave None out, or write missing=True",
+                parameter="wanted",
+            )
         codes.append(len(attribute.values))
     if not codes:
-        raise ParameterError(f"{attribute.name}: a query lists at least one value", parameter="wanted")
+        raise ParameterError(f"{attribute.name}: a query must list at least one value", parameter="wanted")
     return tuple(sorted(set(codes)))
 
 

@@ -71,7 +71,7 @@ def checked_count(count: int, *, ways: int) -> int:
     """Return how many queries of `ways` literals to draw."""
     count = whole(count, name="count")
     if count > MOST_QUERIES:
-        raise ParameterError(f"count is at most {MOST_QUERIES:,}", parameter="count")
+        raise ParameterError(f"count must be at most {MOST_QUERIES:,}", parameter="count")
     if ways * count > _MOST_MEMBERS:
         raise ParameterError(
             f"ways times count is at most {_MOST_MEMBERS:,} literals; lower ways or count", parameter="ways"

@@ -35,7 +35,9 @@ class Marginals(Workload):
     >>> from discreet.synthesis import Domain
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 4))
     >>> table = marginals(domain, ways=2)
-    >>> counts = table.counts(domain.encode({"sex": ["f", "m", "m"], "rooms": [3, 1, 1]}))
+    >>> counts = table.counts(
+    ...     domain.encode({"sex": ["f", "m", "m"], "rooms": [3, 1, 1]})
+    ... )
     >>> table.table(0, counts).tolist(), table.text(2)
     ([[0, 0, 1], [2, 0, 0]], "sex = 'f' and rooms = 3")
     """
@@ -46,9 +48,9 @@ class Marginals(Workload):
     def __init__(self, domain: Domain, sets: Iterable[Sequence[int]]) -> None:
         listed = tuple(tuple(int(place) for place in one) for one in sets)
         if not listed or any(not one or len(set(one)) != len(one) for one in listed):
-            raise ParameterError("a marginal is of at least one attribute, each once", parameter="attributes")
+            raise ParameterError("a marginal must name at least one attribute, each once", parameter="attributes")
         if not all(0 <= place < len(domain) for one in listed for place in one):
-            raise ParameterError("a marginal is of attributes of the domain", parameter="attributes")
+            raise ParameterError("a marginal must name attributes of the domain", parameter="attributes")
         cells = [prod(domain.sizes[place] for place in one) for one in listed]
         if sum(cells) > MOST_QUERIES:
             raise ParameterError(
@@ -182,7 +184,10 @@ def marginals(
     """Return the cells of all `ways`-way marginals, of `count` random ones among them, or of those named.
 
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 4), tenure=["own", "rent"])
-    >>> len(marginals(domain, ways=2)), len(marginals(domain, attributes=[("sex",), ("rooms", "tenure")]))
+    >>> (
+    ...     len(marginals(domain, ways=2)),
+    ...     len(marginals(domain, attributes=[("sex",), ("rooms", "tenure")])),
+    ... )
     (16, 8)
     """
     if (ways is None) == (attributes is None) or (attributes is not None and count is not None):

@@ -34,10 +34,21 @@ def unconstrained(workload: Workload) -> Workload:
 
     >>> from discreet.synthesis import Domain, Literals
     >>> domain = Domain.of(color=["red", "green", "blue"])
-    >>> literals = Literals(np.zeros(2, dtype=np.int32), np.array([[1, 0, 0], [1, 1, 0]], dtype=bool))
+    >>> literals = Literals(
+    ...     np.zeros(2, dtype=np.int32), np.array([[1, 0, 0], [1, 1, 0]], dtype=bool)
+    ... )
     >>> no = np.zeros(2, dtype=bool)
-    >>> workload = Workload(domain, literals, np.array([[0], [1]], dtype=np.int32), no, no, "red, not blue")
-    >>> unconstrained(workload).truths(np.array([1, 1, 0], dtype=np.uint16)).tolist()  # red and green at once
+    >>> workload = Workload(
+    ...     domain,
+    ...     literals,
+    ...     np.array([[0], [1]], dtype=np.int32),
+    ...     no,
+    ...     no,
+    ...     "red, not blue",
+    ... )
+    >>> unconstrained(workload).truths(
+    ...     np.array([1, 1, 0], dtype=np.uint16)
+    ... ).tolist()  # red and green at once
     [True, True]
     """
     value, holds = _single_values(workload)
@@ -65,7 +76,7 @@ def one_hot(records: Records) -> Records:
 def _names(attribute: Attribute) -> list[str]:
     """Return a name for each value."""
     named = [f"{attribute.name} = {value!r}" for value in attribute.values]
-    return [*named, f"{attribute.name} is missing"][: attribute.size]
+    return [*named, f"{attribute.name} is missing"][: len(attribute)]
 
 
 def _single_values(workload: Workload) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

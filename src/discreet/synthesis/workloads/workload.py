@@ -43,18 +43,20 @@ class Literals:
         """Refuse literals about attributes or codes that the domain does not have."""
         sizes = np.array(domain.sizes)
         if self.attribute.ndim != 1 or not len(self) or self.attribute.min() < 0 or self.attribute.max() >= len(sizes):
-            raise ParameterError("a literal is about an attribute of the domain", parameter="attribute")
+            raise ParameterError("a literal must be about an attribute of the domain", parameter="attribute")
         if (
             self.accepts.ndim != 2
             or self.accepts.shape[0] != len(self)
             or self.accepts.shape[1] < sizes[self.attribute].max()
         ):
-            raise ParameterError("accepts has a row for each literal and a column for each code", parameter="accepts")
+            raise ParameterError(
+                "accepts must have a row for each literal and a column for each code", parameter="accepts"
+            )
         codes, step = np.arange(self.accepts.shape[1]), max(_CHECKED // self.accepts.shape[1], 1)
         for start in range(0, len(self), step):
             part = slice(start, start + step)
             if np.any(self.accepts[part] & (codes >= sizes[self.attribute[part]][:, None])):
-                raise ParameterError("a literal accepts no code that its attribute does not have", parameter="accepts")
+                raise ParameterError("a literal must accept only codes that its attribute has", parameter="accepts")
 
     def joined(self, other: Literals) -> Literals:
         """Return these literals and then those of another list."""
@@ -70,7 +72,7 @@ class Literals:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Workload:
-    """Counting queries: the share of records for which all literals hold, or an odd number of them, or not.
+    """Counting queries: the frequency of records for which all literals hold, or an odd number of them, or not.
 
     `members[q]` lists the literals of query q, padded at the end with -1. Where `parity[q]`, the query holds for
     records with an odd number of true literals, else for those where all are true. `negated[q]` turns it round.
@@ -90,11 +92,13 @@ class Workload:
             object.__setattr__(self, name, np.ascontiguousarray(getattr(self, name), dtype=np.bool_))
         members, count = self.members, len(self.members)
         if members.ndim != 2 or members.size == 0 or self.parity.shape != (count,) or self.negated.shape != (count,):
-            raise ParameterError("a workload has at least one query, and arrays of one length", parameter="members")
+            raise ParameterError("a workload needs at least one query, and arrays of one length", parameter="members")
         if members.max() >= len(self.literals) or members.min() < PADDING or np.any(members[:, 0] < 0):
-            raise ParameterError("a query names literals that there are, at least one", parameter="members")
+            raise ParameterError(
+                "a query must name at least one literal, all of them in the workload", parameter="members"
+            )
         if np.any((members[:, :-1] == PADDING) & (members[:, 1:] != PADDING)):
-            raise ParameterError("padding stands after the literals of a query", parameter="members")
+            raise ParameterError("padding must stand after the literals of a query", parameter="members")
         self.literals.check(self.domain)
 
     def __len__(self) -> int:
@@ -105,7 +109,7 @@ class Workload:
 
     def __add__(self, other: Workload) -> Workload:
         if self.domain != other.domain:
-            raise ParameterError("workloads can be added over one domain only", parameter="domain")
+            raise ParameterError("workloads must be over the same domain to be added", parameter="domain")
         literals, ways = len(self.literals), max(self.members.shape[1], other.members.shape[1])
         moved = np.where(other.members == PADDING, PADDING, other.members + literals)
         return Workload(
@@ -188,7 +192,7 @@ class Workload:
         return weighted_counts(self, records, weights)
 
     def frequencies(self, records: Records, weights: NDArray[np.float64] | None = None) -> NDArray[np.float64]:
-        """Return the share of records, or of their weight, that satisfies each query; zeros where there is nothing."""
+        """Return the frequency of records, or their part of the weight, for each query; zeros where there are none."""
         if weights is None:
             return self.counts(records) / max(len(records), 1)
         total = float(np.sum(weights))
@@ -213,7 +217,7 @@ def _small(given: NDArray[Any], *, name: str) -> NDArray[np.int32]:
     """Return whole numbers in 32 bits, refusing those that would become others there."""
     numbers, limits = np.asarray(given), np.iinfo(np.int32)
     if numbers.size and (numbers.dtype.kind not in "iu" or numbers.min() < limits.min or numbers.max() > limits.max):
-        raise ParameterError(f"{name} are whole numbers, at most 2^31 - 1", parameter=name)
+        raise ParameterError(f"{name} must be whole numbers, at most 2^31 - 1", parameter=name)
     return np.ascontiguousarray(numbers, dtype=np.int32)
 
 
@@ -264,8 +268,8 @@ def literal(attribute: Attribute, accepts: NDArray[np.bool_]) -> str:
     >>> literal(Attribute("rooms", (1, 2, 3, 4)), np.array([True, False, True, False]))
     'rooms in (1, 3)'
     """
-    accepted = np.flatnonzero(accepts[: attribute.size])
-    refused = np.flatnonzero(~accepts[: attribute.size])
+    accepted = np.flatnonzero(accepts[: len(attribute)])
+    refused = np.flatnonzero(~accepts[: len(attribute)])
     return f"{attribute.name} {_said(attribute, accepted, refused)}"
 
 

@@ -59,9 +59,9 @@ class FullRate(Exponential):
     """Without the 2 that scores moving both ways need."""
 
     @property
-    def rate(self) -> Fraction:
+    def slope(self) -> Fraction:
         """Epsilon over D."""
-        return 2 * super().rate
+        return 2 * super().slope
 
 
 class MovesBothWays(Exponential):
@@ -93,9 +93,9 @@ class FullFlips(PermuteAndFlip):
     """Coins without the 2 that scores moving both ways need."""
 
     @property
-    def rate(self) -> Fraction:
+    def slope(self) -> Fraction:
         """Epsilon over D."""
-        return 2 * super().rate
+        return 2 * super().slope
 
 
 class FirstHead(PermuteAndFlip):
@@ -106,7 +106,7 @@ class FirstHead(PermuteAndFlip):
         top = max(value)
         while True:
             for place, score in enumerate(value):
-                if bernoulli_exp(self.rate * Fraction(top - score)):
+                if bernoulli_exp(self.slope * Fraction(top - score)):
                     return place
 
 
@@ -196,7 +196,7 @@ FAULTS = [
     _randomized_response(OneCoinForAll, "one coin for all", "all people of a column lie together", Level.STATISTICAL,
         neighbors=[(np.array([0, 0]), np.array([0, 1]))], draws=4000),
     _randomized_response(TwoTries, "two tries", "the truth has two chances", LAW, inputs=[0, 1], draws=2000),
-    _exponential(FullRate, "the 2 is missing", "scores move both ways, the rate is for one", Level.EXACT),
+    _exponential(FullRate, "the 2 is missing", "scores move both ways, the slope is for one", Level.EXACT),
     Planted("Exponential: monotone by name", "scores move both ways, monotone was stated", Level.EXACT,
             partial(MovesBothWays, epsilon=1, sensitivity=1, monotone=True),
             partial(MovesBothWays, epsilon=1, sensitivity=1)),

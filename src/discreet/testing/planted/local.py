@@ -78,7 +78,7 @@ class CloserPlanes(ProjectiveGeometry):
 
     @property
     def apart(self) -> int:
-        """Too few."""
+        """Fewer outputs than differ."""
         return 1
 
 

@@ -24,7 +24,7 @@ class WaitsForTheLargest(Exponential):
         """Reject from uniform candidates."""
         while True:
             chosen = uniform_below(len(value))
-            if bernoulli_exp(Fraction(_LARGEST_SCORE - int(value[chosen])) * self.rate):
+            if bernoulli_exp(Fraction(_LARGEST_SCORE - int(value[chosen])) * self.slope):
                 return chosen
 
 

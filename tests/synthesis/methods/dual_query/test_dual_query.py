@@ -58,7 +58,7 @@ def transcripts(made, records):
         game = _Game(made, records)
         for one in so_far:
             game.answer(one)
-        law = SignedDraws(game.scores(turn), made.rate).law
+        law = SignedDraws(game.scores(turn), made.slope).law
         queries = len(made.workload)
         for place in range(2 * queries):
             drawn = Round(turn, [place % queries], [1 if place < queries else -1])
@@ -116,7 +116,7 @@ def test_a_round_draws_from_the_law_that_is_audited(relation):
             eta=made.eta, turn=turn, sums=game._satisfied, draws=count, neighbors=made.allowance.neighbors
         )
         assert np.array_equal(game.scores(turn), drawing.scores((made.workload.counts(records), 3)))
-        assert made.rate == drawing.rate
+        assert made.slope == drawing.slope
         assert turn == 1 or made.price.ranges[turn - 2] == (drawing.range, count)
         drawn = game.draw(turn)
         assert len(drawn) == count
@@ -138,7 +138,7 @@ def test_of_no_records_every_query_is_held_half_way():
     workload = conjunctions(DOMAIN, ways=2, count=5, seed=1)
     made = DualQuery.of(workload, Neighbors(Relation.ADD_REMOVE, people=10), rho=1)
     game = _Game(made, Records(DOMAIN, np.zeros((3, 0), dtype=np.uint16)))
-    assert [made.rate * score for score in game.scores(3).tolist()] == [made.eta] * 5
+    assert [made.slope * score for score in game.scores(3).tolist()] == [made.eta] * 5
 
 
 @pytest.mark.theorem("DualQuery.privacy")

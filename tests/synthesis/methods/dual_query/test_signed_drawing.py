@@ -65,7 +65,7 @@ def test_the_losses_of_one_draw_span_at_most_the_range_and_reach_it(relation, tu
     for first, second in tables_apart(relation, 3, 1):
         here, there = (drawing.scores(value) for value in (first, second))
         moved = np.concatenate([here - there, there - here])
-        spans.append(drawing.rate * int(moved.max() - moved.min()))
+        spans.append(drawing.slope * int(moved.max() - moved.min()))
     assert max(spans) == drawing.range
 
 
@@ -103,7 +103,7 @@ def test_where_the_size_is_the_number_of_records_the_weights_are_those_of_the_pa
     drawing = stated(CHANGE, size=30)
     counts = [3, 0, 30, 17, 8]
     for score, count, total in zip(drawing.scores((counts, 30)), counts, drawing.sums, strict=True):
-        assert drawing.rate * int(score) == drawing.eta * (3 * Fraction(count, 30) - int(total))
+        assert drawing.slope * int(score) == drawing.eta * (3 * Fraction(count, 30) - int(total))
 
 
 def test_under_add_remove_the_number_of_records_only_shifts_the_weights():

@@ -78,7 +78,10 @@ class Identity:
 def cannot_name_units(stated: str) -> bool:
     """Say whether a stored type cannot name a unit: a float, or a type without values that are compared.
 
-    >>> [cannot_name_units(one) for one in ("DOUBLE", "BLOB", "INTEGER[]", "DECIMAL(20,0)", "UUID")]
+    >>> [
+    ...     cannot_name_units(one)
+    ...     for one in ("DOUBLE", "BLOB", "INTEGER[]", "DECIMAL(20,0)", "UUID")
+    ... ]
     [True, True, True, False, False]
     """
     return type_of(stated) is None or stated.strip().upper() in FLOATS

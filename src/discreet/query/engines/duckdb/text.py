@@ -187,7 +187,8 @@ def position(argument: str, scale: FixedPoint, type: Type) -> str:
     NULL where the argument is NULL, which must not be NaN.
 
     >>> print(position("x", FixedPoint.between((0, 16), grid=1), Type.REAL))
-    CAST(CASE WHEN x IS NOT NULL THEN least(greatest(x, '0.0'::DOUBLE), '16.0'::DOUBLE) END AS BIGINT)
+    CAST(CASE WHEN x IS NOT NULL THEN least(greatest(x, '0.0'::DOUBLE),
+        '16.0'::DOUBLE) END AS BIGINT)
     """
     low, high = (float(step * scale.grid) for step in (scale.start, scale.end))
     per_step = float(1 / scale.grid)

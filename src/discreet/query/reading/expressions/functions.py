@@ -84,7 +84,7 @@ def _clamp(reader: Reader, arguments: Sequence[exp.Expr]) -> Expression:
     value, low, high = (reader.read(one) for one in arguments)
     for end in (low, high):
         if not isinstance(end, Literal) or isinstance(end.value, bool) or not isinstance(end.value, int | float):
-            raise UnsupportedSQL("The ends of CLAMP are constant numbers. Write CLAMP(x, 0, 100).")
+            raise UnsupportedSQL("The ends of CLAMP must be constant numbers. Write CLAMP(x, 0, 100).")
     if not low.value < high.value:  # type: ignore[attr-defined]
         raise UnsupportedSQL("CLAMP needs its lower end below its upper end. Write CLAMP(x, 0, 100).")
     return reader.apply(Operation.CLAMP, value, low, high)
@@ -94,7 +94,7 @@ def _bin(reader: Reader, arguments: Sequence[exp.Expr]) -> Expression:
     """Read BIN(x, width): the lower end of the bin of this width that x lies in."""
     value, width = (reader.read(one) for one in arguments)
     if not isinstance(width, Literal) or isinstance(width.value, bool) or not isinstance(width.value, int | float):
-        raise UnsupportedSQL("The width of BIN is a constant number. Write BIN(x, 10).")
+        raise UnsupportedSQL("The width of BIN must be a constant number. Write BIN(x, 10).")
     if not width.value > 0:
         raise UnsupportedSQL("The width of BIN must be positive. Write BIN(x, 10).")
     if value.type is Type.INTEGER and width.type is Type.INTEGER:

@@ -301,7 +301,7 @@ def _like(reader: Reader, node: exp.Expr) -> Expression:
     """Read LIKE with a literal pattern."""
     pattern = reader.read(node.args["expression"])
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
-        raise UnsupportedSQL("The pattern of LIKE is a constant text of letters, % and _. Write x LIKE 'a%'.")
+        raise UnsupportedSQL("The pattern of LIKE must be a constant text of letters, % and _. Write x LIKE 'a%'.")
     if "\\" in pattern.value:
         raise UnsupportedSQL("A backslash in LIKE differs between databases. Leave it out: _ stands for any sign.")
     like = reader.apply(Operation.LIKE, reader.read(node.this), pattern)

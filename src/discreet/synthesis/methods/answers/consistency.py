@@ -60,7 +60,9 @@ def fitted(truths: Floats, answers: Floats) -> Fitted:
 
     Cost. Two products of the matrix with a vector a step.
 
-    >>> fit = fitted(np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]), np.array([0.5, 0.4]))  # the first implies the other
+    >>> fit = fitted(
+    ...     np.array([[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]), np.array([0.5, 0.4])
+    ... )  # the first implies the other
     >>> fit.answers.round(6).tolist(), fit.surely_nearer
     ([0.45, 0.45], True)
     """

@@ -65,8 +65,13 @@ class NoisyAnswers(Synthesizer):
     >>> from discreet import Relation
     >>> from discreet.synthesis import Domain, Neighbors, marginals
     >>> pairs = marginals(Domain.of(sex=["f", "m"], rooms=range(1, 5)), ways=1)
-    >>> method = NoisyAnswers.of(pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01)
-    >>> method.measurement.squared, round(method.deviation, 2)       # each of the two histograms moves by one
+    >>> method = NoisyAnswers.of(
+    ...     pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01
+    ... )
+    >>> (
+    ...     method.measurement.squared,
+    ...     round(method.deviation, 2),
+    ... )  # each of the two histograms moves by one
     (2, 10.0)
     """
 

@@ -41,7 +41,13 @@ class Drawing(Mechanism):
     Cost. One exponential a query, and two words a draw.
     Reference. Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014.
 
-    >>> drawing = Drawing(eta=1, turn=3, sums=[2, 0], draws=4, neighbors=Neighbors(Relation.CHANGE_ONE, people=100))
+    >>> drawing = Drawing(
+    ...     eta=1,
+    ...     turn=3,
+    ...     sums=[2, 0],
+    ...     draws=4,
+    ...     neighbors=Neighbors(Relation.CHANGE_ONE, people=100),
+    ... )
     >>> drawing.guarantee
     PureDP(epsilon=0.16, relation=Relation.CHANGE_ONE)
     >>> queries, signs = drawing(([50, 50], 100))
@@ -58,7 +64,7 @@ class Drawing(Mechanism):
         self.relation = neighbors.relation
         public = _integers(sums)
         if public is None or np.any(public < 0) or np.any(public >= self.turn):
-            raise ParameterError("sums are whole numbers from 0 to turn - 1, one a query", parameter="sums")
+            raise ParameterError("sums must be whole numbers from 0 to turn - 1, one a query", parameter="sums")
         self.sums: Integers = public
 
     @property
@@ -79,12 +85,12 @@ class Drawing(Mechanism):
         return bounded_range_loss(self.range, relation=self.relation) * self.draws
 
     def scores(self, value: Counted) -> NDArray[Any]:
-        """Return L in units of `rate` for an input (counts, N), as exact integers."""
+        """Return L in units of `slope` for an input (counts, N), as exact integers."""
         counts, records = _counted(value, len(self.sums))
         return integer_scores(counts, records, turn=self.turn, sums=self.sums, people=self.protected.people)
 
     @property
-    def rate(self) -> Fraction:
+    def slope(self) -> Fraction:
         """What an integer score is multiplied by."""
         return self.eta / (2 * self.protected.people)
 
@@ -98,7 +104,7 @@ class Drawing(Mechanism):
 
     def _weighted(self, value: Counted) -> SignedDraws:
         """Return the weights of all signed queries."""
-        return SignedDraws(self.scores(value), self.rate)
+        return SignedDraws(self.scores(value), self.slope)
 
     def outcome(self, value: Counted) -> Integers:
         """Return a round's draws as positions of the law."""

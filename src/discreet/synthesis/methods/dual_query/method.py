@@ -155,7 +155,7 @@ class DualQuery(Synthesizer):
         return DualQueryPrice(self.eta, len(self.draws), self.draws, self.allowance.neighbors, self.accounting)
 
     @property
-    def rate(self) -> Fraction:
+    def slope(self) -> Fraction:
         """What the integer scores are multiplied by: eta/(2n)."""
         return self.eta / (2 * self.allowance.neighbors.people)
 
@@ -268,7 +268,7 @@ class _Game:
 
     def draw(self, turn: int) -> Round:
         """Draw the queries of a round; the only step that uses private counts."""
-        queries, signs = SignedDraws(self.scores(turn), self.rules.rate).draw(self.rules.draws[turn - 1])
+        queries, signs = SignedDraws(self.scores(turn), self.rules.slope).draw(self.rules.draws[turn - 1])
         return Round(turn, queries, signs.astype(np.int8))
 
     def answer(self, drawn: Round) -> None:

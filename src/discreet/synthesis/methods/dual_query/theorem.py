@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class TheoremError:
-    """What DualQuery's accuracy theorem says about a plan: with `confidence`, no share is off by more than `bound`.
+    """What DualQuery's accuracy theorem says about a plan: with `confidence`, no frequency is off by more than `bound`.
 
-    A share lies between 0 and 1, so a bound of 1 or more is true of every table and says nothing: then `vacuous` is
+    A frequency lies between 0 and 1, so a bound of 1 or more is true of every table and says nothing: then `vacuous` is
     true, and the bound is not a prediction. The theorem is about records that count alike; `equal` says whether they do
     in the table that the plan releases. It takes a `gap` for how far the records of the rounds fall short of the best
     ones, on average; `Responder.EXACT` has none. Printed, it says all this in words.
 
     >>> print(TheoremError(bound=1.25, confidence=0.95, equal=True, gap=0.0))
-    the theorem is vacuous here: it bounds the error of a share by 1.25, and no share can be off by more than 1
+    the theorem is vacuous here: it bounds the error of a frequency by 1.25, and
+        no frequency can be off by more than 1
     """
 
     bound: float
@@ -40,7 +41,7 @@ class TheoremError:
 
     @property
     def vacuous(self) -> bool:
-        """Whether the theorem says no more than that shares lie between 0 and 1."""
+        """Whether the theorem says no more than that frequencies lie between 0 and 1."""
         return self.bound >= 1
 
     @property
@@ -55,13 +56,13 @@ class TheoremError:
         digits = format_number(Fraction(self.bound), digits=3, rounding=Rounding.UP)
         if self.vacuous:
             return (
-                f"the theorem is vacuous here: it bounds the error of a share by {digits}, and no share can be off by "
-                "more than 1"
+                f"the theorem is vacuous here: it bounds the error of a frequency by {digits}, and no frequency can be "
+                "off by more than 1"
             )
         whose = "" if self.equal else " of the table with equal weights (for likely weights nothing is proven)"
         short = f"within {self.gap:g} of the best one on average" if self.gap else "the best one"
         return (
-            f"with {100 * self.confidence:g} % confidence no share{whose} is off by more than {digits}, where the "
+            f"with {100 * self.confidence:g} % confidence no frequency{whose} is off by more than {digits}, where the "
             f"record of a round is {short}"
         )
 
@@ -79,14 +80,14 @@ def dual_query_error(
     """Return alpha such that no answer of DualQuery is off by more than alpha, with the confidence asked for.
 
     `draws` are those of a round (or of each), `queries` the size of the workload without negations, `records` how many
-    different records there can be, `gap` the share of a round's draws by which its record falls short of the best one,
+    different records there can be, `gap` the part of a round's draws by which its record falls short of the best one,
     on average over the rounds.
 
     Accuracy. Let the table have the public number of records. With T rounds of s draws, k queries, |X| possible records
         and confidence 1 - beta, every answer is within alpha = ln(2k)/(eta T) + eta/2 + sqrt((ln|X| +
-        ln(2/beta)/T)/(2s)) + sqrt(ln(2/beta)/(2sT)) + gap of the table's share. Where s differs between rounds, 1/s is
-        replaced by its mean.
-        Proof: let p(q) be the share of q, x_t the record of round t, and z = (q, +) or (q, -) with z(x) = q(x) or
+        ln(2/beta)/T)/(2s)) + sqrt(ln(2/beta)/(2sT)) + gap of the table's frequency. Where s differs between rounds, 1/s
+        is replaced by its mean.
+        Proof: let p(q) be the frequency of q, x_t the record of round t, and z = (q, +) or (q, -) with z(x) = q(x) or
         1 - q(x), z(D) = p(q) or 1 - p(q). Round t draws from P_t, proportional to exp(eta sum of m_i(z), i < t), with
         m_t(z) = z(D) - z(x_t) in [-1, 1]. (1) Regret: W_t = sum over z of exp(eta sum of m_i(z), i <= t) is multiplied
         in round t by E exp(eta m_t(z)), z from P_t, which is at most exp(eta E m_t(z) + eta^2/2) by Hoeffding's lemma.
@@ -101,7 +102,12 @@ def dual_query_error(
     Reference. The algorithm and a theorem of this form: Gaboardi, Gallego Arias, Hsu, Roth, Wu 2014; exponential
         weights: Freund, Schapire 1997. The constants are those of the proof above.
 
-    >>> round(dual_query_error(eta=0.02, rounds=20_000, draws=50_000, queries=100, records=2**10), 4)
+    >>> round(
+    ...     dual_query_error(
+    ...         eta=0.02, rounds=20_000, draws=50_000, queries=100, records=2**10
+    ...     ),
+    ...     4,
+    ... )
     0.0316
     """
     rate, count = positive_rational(eta, name="eta"), _at_least_one(rounds, name="rounds")
@@ -110,9 +116,9 @@ def dual_query_error(
     missed = 1 - exact_rational(probability(confidence, name="confidence"), name="confidence")
     short = exact_rational(gap, name="gap")
     if short < 0:
-        raise ParameterError("gap must be a share of the draws, at least 0", parameter="gap")
+        raise ParameterError("gap must be a part of the draws, at least 0", parameter="gap")
     if missed == 0:
-        raise ParameterError("confidence is less than 1", parameter="confidence")
+        raise ParameterError("confidence must be less than 1", parameter="confidence")
 
     def alpha() -> Ball:
         luck = number(2 / missed).log() / count
@@ -147,12 +153,12 @@ def _mean_inverse(draws: int | Sequence[int], rounds: int) -> Fraction:
         return Fraction(1, _at_least_one(draws, name="draws"))
     stated = [_at_least_one(int(one), name="draws") for one in draws]
     if len(stated) != rounds:
-        raise ParameterError("draws= is one number, or one for each round", parameter="draws")
+        raise ParameterError("draws= must be one number, or one for each round", parameter="draws")
     return sum((Fraction(1, one) for one in stated), Fraction(0)) / rounds
 
 
 def _at_least_one(value: int, *, name: str) -> int:
     """Return a whole number from 1 on."""
     if whole(value, name=name) < 1:
-        raise ParameterError(f"{name} is at least 1", parameter=name)
+        raise ParameterError(f"{name} must be at least 1", parameter=name)
     return int(value)

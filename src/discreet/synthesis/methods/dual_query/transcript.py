@@ -47,11 +47,11 @@ class Round:
     def __post_init__(self) -> None:
         queries, signs = np.array(self.queries, dtype=np.int64), np.array(self.signs, dtype=np.int8)
         if type(self.number) is not int or self.number < 1:
-            raise ParameterError("rounds are numbered from 1", parameter="number")
+            raise ParameterError("rounds must be numbered from 1", parameter="number")
         if queries.ndim != 1 or queries.shape != signs.shape or (queries.size and queries.min() < 0):
-            raise ParameterError("a round has one query number and one sign for each draw", parameter="queries")
+            raise ParameterError("a round must have one query number and one sign for each draw", parameter="queries")
         if np.any(np.abs(signs.astype(np.int64)) != 1):
-            raise ParameterError("a sign is +1 or -1", parameter="signs")
+            raise ParameterError("a sign must be +1 or -1", parameter="signs")
         queries.flags.writeable = signs.flags.writeable = False
         object.__setattr__(self, "queries", queries)
         object.__setattr__(self, "signs", signs)

@@ -31,7 +31,7 @@ class Forest:
 
     `parents[i]` is -1 at a root; `conditionals[i]` has one row for each value of the parent, at a root only one.
 
-    Accuracy. `answers` are the shares of records of this distribution, up to rounding in double precision.
+    Accuracy. `answers` are the frequencies of records of this distribution, up to rounding in double precision.
         Proof: given the value of the attribute where the paths between three attributes meet, the three are
         independent, for no path from one to another avoids it; so the mean of a product of three functions is the sum
         over the values there of their share times the product of the conditional means. A parity is 1/2 minus half the
@@ -41,7 +41,12 @@ class Forest:
 
     >>> domain = Domain.of(sky=["clear", "gray"], umbrella=["no", "yes"])
     >>> joint = np.array([[0.6, 0.1], [0.05, 0.25]])
-    >>> model = Forest.of(domain, [joint.sum(axis=1), joint.sum(axis=0)], edges=[(0, 1)], joints=[joint])
+    >>> model = Forest.of(
+    ...     domain,
+    ...     [joint.sum(axis=1), joint.sum(axis=0)],
+    ...     edges=[(0, 1)],
+    ...     joints=[joint],
+    ... )
     >>> model.marginal((1, 0)).round(9).tolist()
     [[0.6, 0.05], [0.1, 0.25]]
     """
@@ -59,9 +64,9 @@ class Forest:
         edges: Sequence[tuple[int, int]] = (),
         joints: Sequence[Floats] = (),
     ) -> Forest:
-        """Return the forest with these edges; the joint shares of an edge (i, j) have a row for each value of i.
+        """Return the forest with these edges; the joint frequencies of an edge (i, j) have a row for each value of i.
 
-        A value that its joint table never has keeps the other attribute's own shares.
+        A value that its joint table never has keeps the other attribute's own frequencies.
         """
         near: list[list[tuple[int, Floats]]] = [[] for _ in frequencies]
         for (left, right), joint in zip(edges, joints, strict=True):
@@ -85,7 +90,7 @@ class Forest:
 
     @cached_property
     def frequencies(self) -> tuple[Floats, ...]:
-        """The shares of the values of each attribute."""
+        """The frequencies of the values of each attribute."""
         found: list[Floats] = [one[0] for one in self.conditionals]
         for here in self.order:
             if self.parents[here] >= 0:
@@ -134,7 +139,7 @@ class Forest:
         return found
 
     def marginal(self, places: Sequence[int]) -> Floats:
-        """Return the shares of all combinations of values of up to three different attributes."""
+        """Return the frequencies of all combinations of values of up to three different attributes."""
         attributes = np.array([places[min(rank, len(places) - 1)] for rank in range(3)])
         here = int(self.meeting_points(attributes[None, :])[0])
         sizes, first, last = [self.domain.sizes[place] for place in places], self.offsets[here], self.offsets[here + 1]
@@ -165,7 +170,7 @@ class Forest:
         return best
 
     def answers(self, workload: Workload) -> Floats:
-        """Return the share of this distribution that satisfies each query."""
+        """Return the frequency, in this distribution, of records that satisfies each query."""
         return answers(self, workload)
 
     def table(self, size: int) -> SyntheticTable:
@@ -184,7 +189,7 @@ class Forest:
 
 
 def answers(model: Forest, workload: Workload) -> Floats:
-    """Return the share of the model that satisfies each query."""
+    """Return the frequency, in the model, of what satisfies each query."""
     width = model.domain.width
     if isinstance(workload, Marginals):
         fast = max(map(len, workload.sets)) <= 3 and width**2 <= _MOST_ENTRIES
@@ -248,7 +253,7 @@ def _mean_product(given: Floats, slots: NDArray[np.int32], parity: NDArray[np.bo
 
 
 def summed_cells(model: Forest, places: Sequence[int]) -> Floats:
-    """Return the shares of all combinations of values of any attributes, summing out one attribute after the other.
+    """Return the frequencies of all combinations of values of some attributes, summing out one other at a time.
 
     Memory is proportional to these cells times the values of one attribute, so they are summed a block at a time.
     """
@@ -348,7 +353,7 @@ def apportion(expected: Floats, total: int) -> NDArray[np.int64]:
 
 
 def apportion_groups(conditional: Floats, totals: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return counts, one row for each group and with its total as sum, nearest to totals times the conditional shares.
+    """Return counts, one row for each group and with its total as sum, nearest to total times conditional frequency.
 
     What rounding leaves over in one group is carried to the next, so that the sums of columns stay near theirs too.
     """

@@ -1,6 +1,6 @@
-"""All one-way histograms with noise, and the shares of values they tell: the first step of independent and tree.
+"""All one-way histograms with noise, and the frequencies of values they tell: the first step of independent and tree.
 
-Independent attributes: all one-way histograms with noise, and the product of their shares as the model.
+Independent attributes: all one-way histograms with noise, and the product of their frequencies as the model.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class OneWays:
         return max(1.0, float(np.average(sums, weights=weights))) if sums else 1.0
 
     def frequencies(self) -> tuple[Floats, ...]:
-        """Return the shares of values of each attribute: the nearest ones that are at least 0 and sum to 1."""
+        """Return the frequencies of values of each attribute: the nearest ones that are at least 0 and sum to 1."""
         found = [np.full(size, 1 / size) for size in self.domain.sizes]
         for place, one in self.noisy.items():
             found[place] = onto_simplex(one.values / self.total)
@@ -112,7 +112,7 @@ class Independent(Synthesizer):
         Proof: it reads the records through one noisy histogram for each attribute with several values; the shares of
         the allowance are fixed by the sizes of the attributes and add up to at most 1. The number of records is
         estimated from the same histograms. Model, answers and table are made from what was released.
-    Accuracy. The answers are exact for the product of the released one-way shares, so their error is that of the
+    Accuracy. The answers are exact for the product of the released one-way frequencies, so their error is that of the
         one-ways and of independence, with no sampling on top. Sizes get shares that make the sum of the expected L1
         errors of the noise least: see `divided_by_size`.
     Cost. One pass for each attribute; answers by one product for each query.
@@ -121,10 +121,22 @@ class Independent(Synthesizer):
     >>> from discreet.synthesis import Domain, Literals, Workload
     >>> import numpy as np
     >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 6))
-    >>> literals = Literals(np.array([0, 1], dtype=np.int32), np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0]], dtype=bool))
+    >>> literals = Literals(
+    ...     np.array([0, 1], dtype=np.int32),
+    ...     np.array([[1, 0, 0, 0, 0], [1, 1, 0, 0, 0]], dtype=bool),
+    ... )
     >>> none = np.zeros(1, dtype=bool)
-    >>> workload = Workload(domain, literals, np.array([[0, 1]], dtype=np.int32), none, none, "women in small homes")
-    >>> Independent.of(workload, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1).plan["noise"].keys()
+    >>> workload = Workload(
+    ...     domain,
+    ...     literals,
+    ...     np.array([[0, 1]], dtype=np.int32),
+    ...     none,
+    ...     none,
+    ...     "women in small homes",
+    ... )
+    >>> Independent.of(workload, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1).plan[
+    ...     "noise"
+    ... ].keys()
     dict_keys(['sex', 'rooms'])
     """
 

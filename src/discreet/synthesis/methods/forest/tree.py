@@ -41,7 +41,7 @@ _TRACE = 1e-9
 GRID = 16  # scores count sixteenths of a record, so that the rounding of small expected cells does not matter
 MOST_CELLS = 1 << 20  # of one pair
 ALL_CELLS = 1 << 30  # of all pairs that are looked at
-_MODEL_ERROR = 0.25  # of a tree, as a share of the records: what noise is set beside
+_MODEL_ERROR = 0.25  # of a tree, as a frequency of the records: what noise is set beside
 _LARGEST = float(1 << 56)  # records: sums of this many steps stay far from the ends of 64 bits
 _MEAN_NORMAL = math.sqrt(2 / math.pi)  # the mean of |x| for a normal variable of deviation 1
 _CHUNK_RECORDS = 1 << 14
@@ -70,8 +70,12 @@ class Tree(Synthesizer):
 
     >>> from discreet.privacy import Relation
     >>> from discreet.synthesis import Domain, marginals
-    >>> asked = marginals(Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"]), ways=2)
-    >>> plan = Tree.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1, delta=1e-6).plan
+    >>> asked = marginals(
+    ...     Domain.of(sex=["f", "m"], rooms=range(1, 6), tenure=["own", "rent"]), ways=2
+    ... )
+    >>> plan = Tree.of(
+    ...     asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1, delta=1e-6
+    ... ).plan
     >>> plan["most_edges"], str(plan["one_ways"]), str(plan["pairs"])
     (2, '2/5', '27/50')
     """
@@ -324,7 +328,7 @@ def forest(one_ways: OneWays, again: OneWays, pairs: Mapping[tuple[int, int], No
 def combined_shares(
     one_ways: OneWays, again: OneWays, pairs: Mapping[tuple[int, int], Noisy], total: float
 ) -> tuple[Floats, ...]:
-    """Return each attribute's shares from all histograms that have it, weighted by the inverse of their variances.
+    """Return each attribute's frequencies from all histograms that have it, weighted by the inverse of their variances.
 
     The margin of a pair's histogram has the variance of as many cells as the other attribute has.
     """

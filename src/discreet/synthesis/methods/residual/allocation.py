@@ -225,7 +225,9 @@ def lowest_kernel(weights: Mapping[Attributes, int], sizes: Sequence[int]) -> in
     K is the sum over B of weights[B] times the product over the attributes of B of size - 1 where x and y agree and of
     -1 where they differ.
 
-    >>> lowest_kernel({(0,): 3, (1,): 1, (0, 1): 2}, (2, 5))   # they agree in the second attribute alone: -3 + 4 - 8
+    >>> lowest_kernel(
+    ...     {(0,): 3, (1,): 1, (0, 1): 2}, (2, 5)
+    ... )  # they agree in the second attribute alone: -3 + 4 - 8
     -7
     """
     names = sorted({one for part in weights for one in part})

@@ -59,7 +59,9 @@ def shrunk(found: Residuals, domain: Domain) -> tuple[Residuals, Forest]:
 def towards(values: Floats, aim: Floats, variance: float, dimension: int) -> Floats:
     """Return values moved towards an aim by the share of their distance that noise explains, by James and Stein.
 
-    >>> towards(np.array([3.0, 4.0]), np.zeros(2), variance=2.5, dimension=12).tolist()   # 25 from 0, and noise is 25
+    >>> towards(
+    ...     np.array([3.0, 4.0]), np.zeros(2), variance=2.5, dimension=12
+    ... ).tolist()  # 25 from 0, and noise is 25
     [0.0, 0.0]
     """
     gap = values - aim
@@ -92,7 +94,7 @@ def non_negative(values: Floats, total: float) -> Floats:
 
 
 def _single(found: Residuals, place: int, total: float) -> Floats:
-    """Return the shares of an attribute's values, uniform where no marginal has it."""
+    """Return the frequencies of an attribute's values, uniform where no marginal has it."""
     if (place,) not in found.parts:
         return np.full(found.sizes[place], 1 / found.sizes[place])
     return non_negative(found.marginal((place,)) / total, 1.0)
@@ -141,7 +143,7 @@ def _all_cells(found: Residuals, domain: Domain, sets: Iterable[Attributes]) -> 
 
 
 def _positive(counts: Floats, total: float) -> Floats:
-    """Return the nearest shares that are not negative, and a little everywhere.
+    """Return the nearest frequencies that are not negative, and a little everywhere.
 
     Where noise prevails each marginal calls other cells empty, and a fit to all of them would leave a few by chance.
     """
@@ -149,17 +151,22 @@ def _positive(counts: Floats, total: float) -> Floats:
 
 
 def fitted(sizes: tuple[int, ...], wanted: Mapping[Attributes, Floats]) -> Floats:
-    """Return shares of all cells of a domain with about these marginals, by iterative proportional fitting.
+    """Return frequencies of all cells of a domain with about these marginals, by iterative proportional fitting.
 
-    Each marginal, shares that are nowhere negative, is fitted in turn: every cell is multiplied by what its marginal
-    should be over what it is. That starts from uniform shares, so that attributes of no marginal stay uniform and
+    Each marginal, frequencies of at least 0, is fitted in turn: every cell is multiplied by what its marginal
+    should be over what it is. That starts from uniform frequencies, so that attributes of no marginal stay uniform and
     independent, and what one marginal calls empty stays empty. If some distribution has these marginals, the fit
     approaches the one of largest entropy among those that do (Deming and Stephan 1940; Csiszar 1975). If none does it
     goes round in a circle, and the mean over the last pass is returned. A marginal that contradicts all that is left is
     passed over. The number of passes depends on sizes only.
 
     >>> joint = np.multiply.outer([0.5, 0.5], [0.1, 0.2, 0.7])
-    >>> bool(np.allclose(fitted((2, 3), {(0,): joint.sum(axis=1), (1,): joint.sum(axis=0)}), joint))
+    >>> bool(
+    ...     np.allclose(
+    ...         fitted((2, 3), {(0,): joint.sum(axis=1), (1,): joint.sum(axis=0)}),
+    ...         joint,
+    ...     )
+    ... )
     True
     """
     cells = math.prod(sizes)

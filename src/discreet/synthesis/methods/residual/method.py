@@ -72,9 +72,13 @@ class Residual(Synthesizer):
 
     >>> from discreet import Relation
     >>> from discreet.synthesis import Domain, Neighbors, marginals
-    >>> domain = Domain.of(sex=["f", "m"], rooms=range(1, 5), tenure=["own", "rent", "free"])
+    >>> domain = Domain.of(
+    ...     sex=["f", "m"], rooms=range(1, 5), tenure=["own", "rent", "free"]
+    ... )
     >>> pairs = marginals(domain, ways=2)
-    >>> method = Residual.of(pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01)
+    >>> method = Residual.of(
+    ...     pairs, Neighbors(Relation.ADD_REMOVE, people=10_000), rho=0.01
+    ... )
     >>> [round(one, 1) for one in method.deviations_of_counts]
     [10.2, 11.1, 9.0]
     """
@@ -143,7 +147,7 @@ class Residual(Synthesizer):
         With Laplace noise, whose sums are not sub-Gaussian, by Chebyshev's.
         """
         if not 0 < confidence < 1:
-            raise ParameterError("confidence lies between 0 and 1", parameter="confidence")
+            raise ParameterError("confidence must lie between 0 and 1", parameter="confidence")
         chance = 1 - confidence
         factor = math.sqrt(1 / chance if self.allowance.pure else 2 * math.log(2 / chance))
         return factor * np.array(self.deviations_of_counts)

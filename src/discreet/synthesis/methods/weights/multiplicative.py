@@ -34,7 +34,10 @@ def whole_domain(domain: Domain) -> Records:
 def place_in_domain(domain: Domain, codes: Codes) -> NDArray[np.int64]:
     """Return where `whole_domain` has each of these records.
 
-    >>> place_in_domain(Domain.of(sex=["f", "m"], rooms=[1, 2]), np.array([[0, 1], [1, 0]], dtype=np.uint16)).tolist()
+    >>> place_in_domain(
+    ...     Domain.of(sex=["f", "m"], rooms=[1, 2]),
+    ...     np.array([[0, 1], [1, 0]], dtype=np.uint16),
+    ... ).tolist()
     [1, 2]
     """
     number = np.zeros(codes.shape[1], dtype=np.int64)
@@ -99,7 +102,13 @@ def entropic_fit(
 
     Cost. k^2 multiplications a record and step for k queries, and some 5 to 20 steps; a block of records at a time.
 
-    >>> fit = entropic_fit(np.array([[True, False]]), np.array([0.8]), np.array([1e-9]), np.array([0.5, 0.5]), 1.0)
+    >>> fit = entropic_fit(
+    ...     np.array([[True, False]]),
+    ...     np.array([0.8]),
+    ...     np.array([1e-9]),
+    ...     np.array([0.5, 0.5]),
+    ...     1.0,
+    ... )
     >>> fit.weights.round(3).tolist()
     [0.8, 0.2]
     """

@@ -29,8 +29,8 @@ class Mwem(Synthesizer):
     Privacy. The whole release keeps `guarantee`.
         Proof: the support is the whole domain and the prior uniform, both public; `AdaptiveRounds` gets all of the
         allowance.
-    Accuracy. With k the strength, s the deviation of a measured share and v_i its error, T rounds leave sum_t d_t^2 <=
-        (1 + 4 k s^2)/2 x (ln cells + sum_i v_i^2 / (2 k s^2)), d_t the largest |m_i - q_i(A_{t-1})| of round t.
+    Accuracy. With k the strength, s the deviation of a measured frequency and v_i its error, T rounds leave sum_t d_t^2
+        <= (1 + 4 k s^2)/2 x (ln cells + sum_i v_i^2 / (2 k s^2)), d_t the largest |m_i - q_i(A_{t-1})| of round t.
         Proof: take the private distribution for W in `AdaptiveRounds`: it lies on the support, and no distribution is
         further than ln cells from the uniform one.
     Cost. Work and memory grow with the number of possible records: above a million this method is refused.
@@ -41,7 +41,9 @@ class Mwem(Synthesizer):
     >>> domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"])
     >>> asked = queries(domain, [{"sex": "m", "smokes": "yes"}])
     >>> people = domain.encode({"sex": ["m"] * 1000, "smokes": ["yes"] * 1000})
-    >>> release = Mwem.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1)(people)
+    >>> release = Mwem.of(asked, Neighbors(Relation.CHANGE_ONE, 1000), epsilon=1)(
+    ...     people
+    ... )
     >>> bool(release.answers[0] > 0.9)
     True
     """

@@ -71,7 +71,7 @@ class Reweighted(Synthesizer):
         if self.base.workload.digest != self.workload.digest:
             raise ParameterError("the base answers another workload", parameter="base")
         if self.support < 1:
-            raise ParameterError("a support has at least one row", parameter="support")
+            raise ParameterError("a support must have at least one row", parameter="support")
 
     @classmethod
     def of(

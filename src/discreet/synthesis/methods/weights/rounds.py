@@ -255,7 +255,7 @@ class AdaptiveRounds:
         return fresh
 
     def _measure(self, centered: int, total: int, allowance: Allowance) -> float:
-        """Return the share of one query with noise: outside [0, 1] where the noise takes it there."""
+        """Return the frequency of one query with noise: outside [0, 1] where the noise takes it there."""
         released = allowance.measure(centered, self.share_measurement, sensitivity=allowance.neighbors.swing)
         return (1 + released.value / total) / 2
 

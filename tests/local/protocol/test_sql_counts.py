@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from discreet.data.invention import coins
 from discreet.errors import InputError, ParameterError
 from discreet.local import DirectResponse
-from discreet.local.protocol.report_counts import _undecoded, counted_rows, counting_sql
+from discreet.local.protocol.sql_counts import _undecoded, counted_rows, counting_sql
 
 SPEC = DirectResponse(epsilon=Fraction(1), categories=50)
 

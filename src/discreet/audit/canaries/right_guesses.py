@@ -114,7 +114,12 @@ def tradeoff_tail(right: int, *, canaries: int, guesses: int, curve: CurveBelow)
     Cost. Some thirty passes of at most v steps.
     Reference. Mahloujifar, Melis, Chaudhuri 2025.
 
-    >>> round(tradeoff_tail(100, canaries=100, guesses=100, curve=CurveBelow.through([(2.0, 0.0)])), 9)
+    >>> round(
+    ...     tradeoff_tail(
+    ...         100, canaries=100, guesses=100, curve=CurveBelow.through([(2.0, 0.0)])
+    ...     ),
+    ...     9,
+    ... )
     3.073e-06
     """
     low, high = math.log(_LEAST_CHANCE), 0.0
