@@ -41,6 +41,7 @@ class PriceAmounts(TypedDict, total=False):
     epsilon: Fraction
     delta: Fraction
     rho: Fraction
+    mu: Fraction
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +130,7 @@ class Price:
         return cls(delta=None if delta is None else _amount(delta, name="delta"), **exact)
 
     def amounts(self) -> PriceAmounts:
-        """Return epsilon, delta and rho, as far as they are given, as keyword arguments."""
+        """Return epsilon, delta, rho and mu, as far as they are given, as keyword arguments."""
         found = PriceAmounts()
         if self.epsilon is not None:
             found["epsilon"] = self.epsilon
@@ -137,6 +138,8 @@ class Price:
             found["delta"] = self.delta
         if self.rho is not None:
             found["rho"] = self.rho
+        if self.mu is not None:
+            found["mu"] = self.mu
         return found
 
     def __repr__(self) -> str:

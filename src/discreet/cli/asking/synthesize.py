@@ -64,6 +64,7 @@ class MethodName(click.Choice[str]):
 @options.number_option("--epsilon", words="Price: epsilon of this release.")
 @options.number_option("--delta", words="With --epsilon: the delta of this release, far below one over the people.")
 @options.number_option("--rho", words="Price: rho of this release, under a zCDP budget.")
+@options.number_option("--mu", words="Price: mu of this release, under a Gaussian or a zCDP budget.")
 @options.number_option("--share", words="Price: a part of the budget, such as 0.5.")
 @click.option("--people", type=click.IntRange(1, MOST_PEOPLE), help="About how many records; public, never counted.")
 @click.option("--size", type=click.IntRange(1, _MOST_ROWS), help="Write this many rows, without a column of weights.")
@@ -165,7 +166,7 @@ def workload_of(session: Session, table: str, asked: Mapping[str, Any]) -> Workl
 
 
 def _prepared(session: Session, table: str, asked: dict[str, Any]) -> Prepared:
-    price = {name: asked.pop(name) for name in ("epsilon", "delta", "rho", "share", "people")}
+    price = {name: asked.pop(name) for name in ("epsilon", "delta", "rho", "mu", "share", "people")}
     workload = workload_of(session, table, asked)
     return explain_synthesis(session, table, workload, method=asked["method"], **price)
 

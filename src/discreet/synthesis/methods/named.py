@@ -41,7 +41,8 @@ class Best(Synthesizer):
 
     Privacy. The release keeps `guarantee`.
         Proof: the rule reads the workload, the stated neighbors and the price, all public; what it chose keeps the
-        same guarantee, and nothing is added.
+        same guarantee, and nothing is added. A method that adds Gaussian noise alone, and a tree, get the allowance
+        `for_noise`.
     """
 
     name: ClassVar[str] = "best"
@@ -63,6 +64,7 @@ class Best(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
     ) -> Best:
         """Choose a method by public numbers: the domain, the workload, the stated number of people, the price.
 
@@ -84,7 +86,7 @@ class Best(Synthesizer):
         mwem because the 20 possible records can all be listed, so no model of them is
             needed
         """
-        return _chosen(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho))
+        return _chosen(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho, mu=mu))
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -110,12 +112,12 @@ def _chosen(workload: Workload, allowance: Allowance) -> Best:
     size = default_size(domain, people)
     if noise > _TINY or (noise > _SMALL and not all_pairs):
         seen = f"the whole price gives one share noise of {noise:.2g}, and single attributes are all that shows then"
-        return Best(chosen=Independent(workload=workload, allowance=allowance, size=size), reason=seen)
+        return Best(chosen=Independent(workload=workload, allowance=allowance.for_noise(), size=size), reason=seen)
     if isinstance(workload, Marginals) and (found := _marginals(workload, allowance, all_pairs=all_pairs)):
         return found
     if noise > _SMALL:
         small = f"the whole price gives one share noise of {noise:.2g}, too much to divide it between pairs and queries"
-        return Best(chosen=Tree(workload=workload, allowance=allowance, size=size), reason=small)
+        return Best(chosen=Tree(workload=workload, allowance=allowance.for_noise(), size=size), reason=small)
     if domain.cells <= _LISTED_CELLS and domain.cells * len(workload) <= _LISTED_WORK:
         listed = f"the {domain.cells:,} possible records can all be listed, so no model of them is needed"
         return Best(chosen=Mwem.from_allowance(workload, allowance), reason=listed)
@@ -128,7 +130,9 @@ def _weighed(workload: Workload, allowance: Allowance, attributes: int, *, all_p
         many = f"with {attributes:,} attributes, weights on rows of a tree spoil on average more than they mend"
         return Best(
             chosen=Tree(
-                workload=workload, allowance=allowance, size=default_size(workload.domain, allowance.neighbors.people)
+                workload=workload,
+                allowance=allowance.for_noise(),
+                size=default_size(workload.domain, allowance.neighbors.people),
             ),
             reason=many,
         )
@@ -144,7 +148,7 @@ def _weighed(workload: Workload, allowance: Allowance, attributes: int, *, all_p
 def _marginals(workload: Marginals, allowance: Allowance, *, all_pairs: bool) -> Best | None:
     """Return how to release cells of marginals: by residuals where their noise is known to be small, else by a tree."""
     if len(workload) > len(workload.sets) and len(workload) <= _RESIDUAL_CELLS:
-        residual = Residual(workload, allowance, finish=ResidualFinish.NON_NEGATIVE)
+        residual = Residual(workload, allowance.for_noise(vectors=True), finish=ResidualFinish.NON_NEGATIVE)
         expected = expected_distance(residual)
         if expected <= _DISTANCE:
             exact = f"before negative cells are mended, noise moves a marginal by {expected:.2g} in L1, which is little"
@@ -155,7 +159,7 @@ def _marginals(workload: Marginals, allowance: Allowance, *, all_pairs: bool) ->
     reason = (
         "noise on every cell would be large, and a tree of noisy pairs has cells of all orders at the noise of pairs"
     )
-    return Best(chosen=Tree(workload=workload, allowance=allowance, size=size), reason=reason)
+    return Best(chosen=Tree(workload=workload, allowance=allowance.for_noise(), size=size), reason=reason)
 
 
 def expected_distance(residual: Residual) -> float:

@@ -23,19 +23,20 @@ if TYPE_CHECKING:
 
 
 class ReleaseTerms(TypedDict, total=False):
-    """How a release is asked for: the price as epsilon=, epsilon= with delta=, rho= or share=; and what is public."""
+    """How a release is asked for: the price as epsilon=, epsilon= with delta=, rho=, mu= or share=; what is public."""
 
     epsilon: Number | None
     delta: Number | None
     rho: Number | None
+    mu: Number | None
     share: Number | None  # of the budget
     people: int | None  # about how many records there are, unless the policy declares it
     progress: Progress | None  # told the number of steps done and in all, which are public
 
 
-_PRICE = ("epsilon", "delta", "rho", "share", "people")
+_PRICE = ("epsilon", "delta", "rho", "mu", "share", "people")
 _ASKED = (*_PRICE, "progress")
-_CHOICES = tuple(signature(DualQuery.of).parameters)[5:]  # after the workload, the neighbors and the price
+_CHOICES = tuple(signature(DualQuery.of).parameters)[6:]  # after the workload, the neighbors and the price
 
 
 def domain_of(
@@ -95,7 +96,7 @@ def synthesize(
         table: a private table.
         workload: the queries, over a domain as `domain_of` makes it.
         method: a name of `METHODS`; the functions of these names are the same.
-        asked: epsilon=, epsilon= with delta=, rho= or share=; people=, a public number of records; progress=.
+        asked: epsilon=, epsilon= with delta=, rho=, mu= or share=; people=, a public number of records; progress=.
     """
     return _released(method, session, table, workload, asked)
 
@@ -115,8 +116,8 @@ def check_keywords(given: Mapping[str, Any], allowed: Sequence[str]) -> None:
     unknown = [name for name in given if name not in allowed]
     if "error" in unknown:
         raise ParameterError(
-            "error= sets the price of one answer and not of a release: write epsilon=, epsilon= with delta=, rho= or "
-            "share= (of the budget). Nothing was spent.",
+            "error= sets the price of one answer and not of a release: write epsilon=, epsilon= with delta=, rho=, "
+            "mu= or share= (of the budget). Nothing was spent.",
             parameter="error",
         )
     if unknown:
@@ -139,6 +140,7 @@ def dual_query(
     epsilon: Number | None = None,
     delta: Number | None = None,
     rho: Number | None = None,
+    mu: Number | None = None,
     share: Number | None = None,
     people: int | None = None,
     progress: Progress | None = None,
@@ -152,7 +154,9 @@ def dual_query(
     follow. Without a file it pays for everything again.
     """
     check_keywords(choices, (*_ASKED, "transcript", *_CHOICES))
-    given: dict[str, Any] = {"epsilon": epsilon, "delta": delta, "rho": rho, "share": share, "people": people}
+    given: dict[str, Any] = {
+        "epsilon": epsilon, "delta": delta, "rho": rho, "mu": mu, "share": share, "people": people,
+    }  # fmt: skip
 
     def make(workload: Workload, neighbors: Neighbors, price: Price) -> Synthesizer:
         return DualQuery.of(workload, neighbors, **price.amounts(), **choices)

@@ -15,8 +15,10 @@ from discreet.errors import ConflictingParameters, DiscreetError, MissingParamet
 from discreet.laws.number import Number
 from discreet.ledger import Charge
 from discreet.ledger.contract import guarantee_to_plain
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureDP, Relation, largest_rho
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureDP, Relation, largest_mu, largest_rho
+from discreet.privacy.adaptive import root_down
 from discreet.privacy.guarantees import in_words, with_notion
+from discreet.privacy.numbers import written
 from discreet.query.policy import MOST_PEOPLE, TablePolicy, UnitIsRow
 from discreet.query.pricing import nothing_spent, read_price
 from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
@@ -166,6 +168,7 @@ def prepare(
     epsilon: Number | None = None,
     delta: Number | None = None,
     rho: Number | None = None,
+    mu: Number | None = None,
     share: Number | None = None,
     people: int | None = None,
 ) -> Prepared:
@@ -180,7 +183,9 @@ def prepare(
         )
     stated_table = table_named(session, table)
     check_domain(workload.domain, stated_table)
-    given = read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, accepts=("epsilon", "rho", "share"))
+    given = read_price(
+        epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share")
+    )
     price = price_under(session.policy.budget, given)
     neighbors = neighbors_of(session, stated_table, people)
     try:
@@ -193,21 +198,29 @@ def prepare(
 def price_under(budget: Guarantee, price: Price) -> Price:
     """Return what a price buys under a budget, as synthesizers take it; raise an error where it buys nothing.
 
-    Under a budget of zCDP epsilon with delta buys the largest rho that implies them; epsilon alone stays pure.
+    Under a budget of zCDP epsilon with delta buys the largest rho that implies them, and mu costs mu^2/2. Under a
+    Gaussian budget epsilon with delta buys the largest mu, and rho is read as mu^2/2. Epsilon alone stays pure.
 
     >>> price_under(ApproxDP(2, Fraction(1, 10**6)), read_price(share=0.5))
     Price(epsilon=Fraction(1, 1), delta=Fraction(1, 2000000))
     """
+    if price.epsilon is None and price.delta is not None:
+        word = "share" if price.share is not None else "rho" if price.mu is None else "mu"
+        raise ConflictingParameters(
+            f"delta= must be left out beside {word}=: no key is selected; got delta=, write {word}=. Nothing was spent.",
+            parameter="delta",
+        )
     if isinstance(budget, ZCDP):
         return _under_concentrated(budget, price)
     if isinstance(budget, GaussianDP):
-        return _under_gaussian(price)
+        return _under_gaussian(budget, price)
     if not isinstance(budget, PureDP | ApproxDP):
         raise AssertionError("a budget is pure, approximate, concentrated or Gaussian")
-    if price.rho is not None:
+    if price.rho is not None or price.mu is not None:
+        word = "rho" if price.mu is None else "mu"
         raise ParameterError(
-            "rho= must be left out under a budget in epsilon; got rho=, write epsilon=. Nothing was spent.",
-            parameter="rho",
+            f"{word}= must be left out under a budget in epsilon; got {word}=, write epsilon=. Nothing was spent.",
+            parameter=word,
         )
     if price.delta is not None and isinstance(budget, PureDP):
         raise ParameterError(
@@ -223,26 +236,19 @@ def price_under(budget: Guarantee, price: Price) -> Price:
 def _under_concentrated(budget: ZCDP, price: Price) -> Price:
     if price.share is not None:
         return Price(rho=price.share * Fraction(budget.rho))
-    if price.rho is not None and price.delta is not None:
-        raise ConflictingParameters(
-            "delta= must be left out beside rho=: no key is selected; got delta=, write rho=. Nothing was spent.",
-            parameter="delta",
-        )
     if price.epsilon is not None and price.delta is not None:
         return Price(rho=largest_rho(price.epsilon, price.delta))
     return price
 
 
-def _under_gaussian(price: Price) -> Price:
-    """Return epsilon or rho as it is: the ledger charges the mu that a pure or a concentrated guarantee implies."""
-    if price.share is not None or price.delta is not None:
-        given = "share" if price.share is not None else "delta"
-        raise ParameterError(
-            f"{given}= must be left out under a Gaussian budget, where synthesis is priced in rho= or epsilon= alone "
-            f"and charged the mu that they imply; got {given}=, write rho=. Nothing was spent.",
-            parameter=given,
-        )
-    return price
+def _under_gaussian(budget: GaussianDP, price: Price) -> Price:
+    """Return the price in mu, rounded down where it is not rational; a pure one stays, and costs the mu it implies."""
+    if price.epsilon is not None and price.delta is not None:
+        return Price(mu=largest_mu(price.epsilon, price.delta))
+    if price.epsilon is not None or price.mu is not None:
+        return price
+    squared = price.share * written(budget.mu) ** 2 if price.share is not None else 2 * (price.rho or Fraction(0))
+    return Price(mu=written(root_down(squared)))
 
 
 def neighbors_of(session: Session, table: TablePolicy, people: int | None) -> Neighbors:

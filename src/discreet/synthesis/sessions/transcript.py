@@ -13,7 +13,8 @@ from discreet.display import Progress
 from discreet.errors import LedgerMismatch, LedgerTampered
 from discreet.ledger import Charge, Entry, EntryKind
 from discreet.ledger.contract import Parts, charge_of
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
+from discreet.privacy.numbers import number, upward, written, written_up
 from discreet.synthesis.base import SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods.dual_query import DualQuery
@@ -77,8 +78,8 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
 
     Privacy. The draws of these rounds keep it, whatever rounds came before: s draws of range e are (s e)-DP and
         (s e^2/8)-zCDP, which add up, and the sum of the second implies (epsilon, delta)-DP for the delta of the
-        release. Nor do they cost more than the whole release.
-        Proof: see `DualQueryPrice`, in which any rounds may have no draws; every accounting grows with the draws.
+        release, and mu-Gaussian DP with mu^2 = pi times the sum. Nor do they cost more than the whole release.
+        Proof: see `DualQueryPrice` and `rho_of_choices`, in which any rounds may have no draws; every accounting grows with the draws.
     """
     relation = made.allowance.neighbors.relation
     ranges = made.price.ranges[max(first - 2, 0) : max(last - 1, 0)]
@@ -94,6 +95,9 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
             if epsilon <= level:
                 return PureDP(epsilon, relation=relation)
             return ApproxDP(level, delta, relation=relation)
+        case GaussianDP(mu=whole):
+            again = upward(lambda: (4 * number(1).atan() * number(Fraction(rho.rho))).sqrt())
+            return GaussianDP(min(written_up(Fraction(again)), whole, key=written), relation=relation)
     return rho
 
 

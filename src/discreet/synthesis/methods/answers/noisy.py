@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.privacy import Relation
+from discreet.privacy import ApproxDP, Relation
 from discreet.statistics.pricing import NoisyVector
 from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease, deviation_of, noise_for
 from discreet.synthesis.domain import Records, SyntheticTable
@@ -42,7 +42,7 @@ class AnswerSource(enum.Enum):
 
 @dataclass(frozen=True, eq=False)
 class NoisyAnswers(Synthesizer):
-    """Add noise to the count of every query at once: Gaussian for rho and with delta, Laplace for pure epsilon.
+    """Add noise to the count of every query at once: Gaussian for rho, mu and with delta, Laplace for pure epsilon.
 
     Equal queries are measured once, and so are a query and its negation where the number of records is public or
     measured along. Of the two ways under add/remove, counts, or 2c - N with N, the one with less noise is taken. A
@@ -53,7 +53,8 @@ class NoisyAnswers(Synthesizer):
     is no theorem.
 
     Privacy. Keeps the guarantee of the allowance.
-        Proof: one `NoisyVector`, with the distances of `Measurement`; all else is computed from what it released.
+        Proof: one `NoisyVector`, with the distances of `Measurement`, calibrated for the whole guarantee where that is
+        approximate; all else is computed from what it released.
     Accuracy. Before anything is made consistent each answer is unbiased, and its noise has the standard deviation
         `deviation`. For a workload of m queries with nothing known about them, rho-zCDP and add/remove, the variance of
         a count is about (sqrt(m) + 1)^2/(8 rho), a quarter of the m/(2 rho) of noise on the counts themselves.
@@ -89,16 +90,17 @@ class NoisyAnswers(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         given: AnswerSource | None = None,
     ) -> NoisyAnswers:
-        """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated.
+        """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated, `mu` Gaussian.
 
         Unless stated, the answers `given` are the table's where it is over all cells, else the noisy ones.
         """
         if given is not None and not isinstance(given, AnswerSource):
             raise ParameterError("given must be AnswerSource.NOISY or AnswerSource.TABLE", parameter="given")
         whole = fits_whole(workload.domain, len(workload))
-        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho, mu=mu)
         return cls(workload, allowance, given or (AnswerSource.TABLE if whole else AnswerSource.NOISY))
 
     @cached_property
@@ -121,6 +123,9 @@ class NoisyAnswers(Synthesizer):
 
     def _noise(self, measurement: Measurement) -> NoisyVector:
         """Return the noise that the whole price buys."""
+        guarantee = self.allowance.guarantee
+        if isinstance(guarantee, ApproxDP):
+            return NoisyVector.calibrated(guarantee, sensitivity=measurement.shift, squared=measurement.squared)
         return noise_for(
             self.allowance, self.allowance.amount, sensitivity=measurement.shift, squared=measurement.squared
         )

@@ -15,6 +15,7 @@ from discreet.display import Progress, silent
 from discreet.errors import ConflictingParameters, LedgerMismatch, MissingParameter, ParameterError
 from discreet.laws import SignedDraws
 from discreet.laws.number import Number, positive_rational
+from discreet.privacy import GaussianDP
 from discreet.privacy.numbers import whole
 from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Codes, Records, SyntheticTable
@@ -107,6 +108,7 @@ class DualQuery(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         accounting: Accounting | None = None,
         eta: Number | None = None,
         rounds: int | None = None,
@@ -122,6 +124,7 @@ class DualQuery(Synthesizer):
             epsilon: the price; alone it is pure, with `delta` approximate.
             delta: goes with `epsilon`.
             rho: the price as zCDP, instead.
+            mu: the price as Gaussian DP, instead.
             accounting: how the draws are added up; concentrated by default, pure for a pure price.
             eta: the learning rate.
             rounds: how often to play.
@@ -130,13 +133,14 @@ class DualQuery(Synthesizer):
             certify: the number of rounds, at most eight, in which a linear program bounds how much better a record
             could be.
         """
-        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho, mu=mu)
         way = accounting or (Accounting.PURE if allowance.pure else Accounting.ZCDP)
         if allowance.pure != (way is Accounting.PURE):
             wrong = ConflictingParameters if allowance.pure else MissingParameter
-            raise wrong("the pure accounting needs epsilon= alone, the others delta= or rho=", parameter="delta")
-        if rho is not None and way is not Accounting.ZCDP:
-            raise ConflictingParameters("rho= is counted by the concentrated accounting", parameter="accounting")
+            raise wrong("the pure accounting needs epsilon= alone, the others delta=, rho= or mu=", parameter="delta")
+        if (rho is not None or mu is not None) and way is not Accounting.ZCDP:
+            word = "rho" if mu is None else "mu"
+            raise ConflictingParameters(f"{word}= is counted by the concentrated accounting", parameter="accounting")
         rate = None if eta is None else positive_rational(eta, name="eta")
         length = None if rounds is None else whole(rounds, name="rounds")
         if length is not None and length < 2:
@@ -188,7 +192,8 @@ class DualQuery(Synthesizer):
     def terms(self) -> Mapping[str, Any]:
         """What a transcript must have been begun with to be one of this release: all that its draws depend on."""
         guarantee = self.guarantee
-        numbers = [str(Fraction(getattr(guarantee, name, 0))) for name in ("epsilon", "delta", "rho")]
+        names = ("epsilon", "delta", "rho", *(("mu",) if isinstance(guarantee, GaussianDP) else ()))
+        numbers = [str(Fraction(getattr(guarantee, name, 0))) for name in names]
         return {
             "method": self.name, "workload": self.workload.digest, "neighbors": repr(self.allowance.neighbors),
             "guarantee": [type(guarantee).__name__, *numbers],

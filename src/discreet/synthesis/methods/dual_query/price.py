@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number, positive_rational, round_up
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, bounded_range_loss, compose
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PrivacyLoss, PureDP, bounded_range_loss, compose
 from discreet.privacy.numbers import nonnegative, number, positive_price, upward, whole, written_up
 from discreet.randomness.rigor import Ball
 from discreet.synthesis.base import Allowance, Neighbors
@@ -276,7 +276,7 @@ def afford(allowance: Allowance, way: Accounting) -> Callable[[Fraction, int], i
 
     def most(eta: Fraction, rounds: int) -> int:
         if way is Accounting.ZCDP:
-            return int(allowance.amount / DualQueryPrice(eta, rounds, 1, allowance.neighbors).rho)
+            return int(allowance.for_choices(Fraction(1)) / DualQueryPrice(eta, rounds, 1, allowance.neighbors).rho)
         level, delta = (
             (guarantee.epsilon, guarantee.delta) if isinstance(guarantee, ApproxDP) else (allowance.amount, None)
         )
@@ -292,16 +292,16 @@ def affords(allowance: Allowance, price: DualQueryPrice) -> bool:
 
     Privacy. Where it says yes, the draws keep the guarantee of the allowance.
         Proof: by `DualQueryPrice` the draws are pure_epsilon-DP and rho-zCDP, and what `fits` says is (epsilon, delta)-
-        DP. The amount of an allowance implies its guarantee (`Allowance`), as epsilon where it is pure and as rho
-        otherwise.
+        DP. What an allowance has for choices implies its guarantee (`Allowance`), as epsilon where it is pure and as
+        the rho of choices otherwise.
     """
     if price.neighbors != allowance.neighbors:
         return False
     match price.accounting, allowance.guarantee:
         case Accounting.PURE, PureDP():
             return price.pure_epsilon <= allowance.amount
-        case Accounting.ZCDP, ZCDP() | ApproxDP():
-            return price.rho <= allowance.amount
+        case Accounting.ZCDP, ZCDP() | ApproxDP() | GaussianDP():
+            return price.rho <= allowance.for_choices(Fraction(1))
         case Accounting.PAPER | Accounting.REFERENCE | Accounting.CERTIFIED, ApproxDP(epsilon=level, delta=delta):
             return price.fits(level, delta)
     return False

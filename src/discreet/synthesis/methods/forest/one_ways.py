@@ -111,7 +111,8 @@ class Independent(Synthesizer):
     Privacy. The release keeps the guarantee of its allowance.
         Proof: it reads the records through one noisy histogram for each attribute with several values; the shares of
         the allowance are fixed by the sizes of the attributes and add up to at most 1. The number of records is
-        estimated from the same histograms. Model, answers and table are made from what was released.
+        estimated from the same histograms. Model, answers and table are made from what was released. An approximate
+        price is divided as mu^2 of Gaussian DP, with rounded noise (`Allowance.for_noise`).
     Accuracy. The answers are exact for the product of the released one-way frequencies, so their error is that of the
         one-ways and of independence, with no sampling on top. Sizes get shares that make the sum of the expected L1
         errors of the noise least: see `divided_by_size`.
@@ -154,10 +155,11 @@ class Independent(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         size: int | None = None,
     ) -> Independent:
         """State the price, and perhaps how many rows the synthetic table has."""
-        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho, mu=mu).for_noise()
         return cls(workload=workload, allowance=allowance, size=checked_size(size, workload.domain, neighbors))
 
     @property

@@ -45,17 +45,18 @@ class Allocation:
     """Integer weights of residuals: that of B is measured with variance 1/(unit weight(B) n(B)), unit set by the price.
 
     Privacy. Let z be the difference of the histograms of neighbors over the whole domain and P(B) the projection onto
-        the residuals of B. Residuals scaled by n(B), with independent discrete Gaussian noise of a scale with square at
-        least n(B)/(unit w(B)) on every entry, are rho-zCDP with unit = 2 rho / `distance`.
-        Proof: what gets noise is n(B) times the residual itself, a table of integers that is already projected, so the
-        theorem about integer vectors applies as it stands and nothing is asked of projected noise. It gives a Renyi
-        divergence of order a of at most a |n(B) r|^2 / (2 n(B)/(unit w(B))) = a unit w(B) n(B) |r|^2 / 2 (Canonne,
-        Kamath, Steinke 2020), r the difference of the residuals. r repeated over the D/n(B) records of each cell, D the
-        number of all records that there can be, and divided by D/n(B), is P(B) z; so |r|^2 = (D/n(B)) |P(B) z|^2.
-        Independent parts add up, for each pair of neighbors by itself: D_a <= a unit Q(z)/2, where Q(z) = sum of w(B)
-        D |P(B) z|^2 is a quadratic form with kernel K(x, y) = sum of w(B) g(B), g(B) the product over B of k - 1 where
-        the records x and y agree and of -1 where they differ, k the size of the attribute. So it remains to bound Q by
-        `distance`. K(x, x) = q, the sum of w(B) f(B), for every x. Add/remove: z is a sum of at most `rows` records,
+        the residuals of B. Residuals scaled by n(B), with independent rounded Gaussian noise of a scale with square at
+        least n(B)/(unit w(B)) on every entry, are mu-Gaussian DP, and so (mu^2/2)-zCDP, with unit = mu^2 / `distance`.
+        Proof: what gets noise is n(B) times the residual itself, a table of integers that is already projected, so
+        nothing is asked of projected noise. As v + round(Z) = round(v + Z) for integers v, the release is computed
+        from these tables with independent normal noise; divided by its scale in each table, that is one vector with
+        normal noise of deviation 1, and the Gaussian mechanism with mu the largest L2 distance of these vectors on
+        neighbors. The square of the distance is at most the sum of |n(B) r|^2 unit w(B)/n(B) = unit w(B) n(B) |r|^2, r
+        the difference of the residuals. r repeated over the D/n(B) records of each cell, D the number of all records
+        that there can be, and divided by D/n(B), is P(B) z; so |r|^2 = (D/n(B)) |P(B) z|^2, and the sum is unit Q(z),
+        where Q(z) = sum of w(B) D |P(B) z|^2 is a quadratic form with kernel K(x, y) = sum of w(B) g(B), g(B) the
+        product over B of k - 1 where the records x and y agree and of -1 where they differ, k the size of the
+        attribute. So it remains to bound Q by `distance`. K(x, x) = q, the sum of w(B) f(B), for every x. Add/remove: z is a sum of at most `rows` records,
         and Q is the square of a norm: Q <= rows^2 q. Change-one: with a and b records before and after, at most `rows`,
         Q <= (a^2 + b^2) q - 2 a b m for the least value m of K, or for less than that. If m < 0 this grows with a and
         b; else it is convex, as m <= q. So it is largest where each is 0 or `rows`: Q <= rows^2 max(q, 2 (q - m)).

@@ -55,16 +55,20 @@ class Residual(Synthesizer):
     """Measure every residual of the marginals asked for, each as precisely as is best, and put the marginals together.
 
     Privacy. Keeps the guarantee of the allowance, for the neighbors that it states.
-        Proof: `Allocation` where the price is rho, or the rho of an approximate guarantee; `measure_histograms` where
-        it is a pure epsilon. Where `same_count` the number of records is the stated one, a constant; the table's own
+        Proof: `Allocation` with mu^2/2 = the amount of the allowance, where that is rho or mu^2/2; an approximate
+        guarantee follows from mu by its curve (`Allowance.for_noise`). `measure_histograms` where it is a pure epsilon.
+        Where `same_count` the number of records is the stated one, a constant; the table's own
         is never read.
     Accuracy. With `ResidualFinish.UNBIASED` every answer is unbiased, all marginals agree on what they share, and
-        `deviations` are the exact standard deviations of the noise (for Gaussian noise an upper bound, tight to 10^-6
-        from scale 1 on). With Gaussian noise each answer is within `half_width(confidence)` of the truth with that
-        confidence.
-        Proof: unbiasedness and variances by `Residuals`. Integer Gaussian noise of scale s has E exp(t X) <=
-        exp(t^2 s^2/2) (Canonne, Kamath, Steinke 2020), so that an answer, linear in independent such noises, has
-        E exp(t error) <= exp(t^2 V/2) with V its variance; Markov's inequality on both sides gives 2 exp(-w^2/(2 V)).
+        `deviations` are the exact standard deviations of the noise. With Gaussian noise each answer is within
+        `half_width(confidence)` of the truth with that confidence.
+        Proof: unbiasedness and variances by `Residuals`. Rounded Gaussian noise R = X + U of scale s, |U| <= 1/2, has
+        E exp(t R) <= exp(t^2 (s^2 + 3/8)/2): weighing by exp(t X) makes exp(t^2 s^2/2) times E exp(t U) for X of mean
+        t s^2; by Hoeffding's lemma that is at most exp(t E U + t^2/8); U has the Fourier series sum over j >= 1 of
+        (-1)^j sin(2 pi j x)/(pi j), so |E U| <= 2 t s^2 sum of exp(-2 pi^2 j^2 s^2), and as y exp(-j^2 y) <=
+        1/(e j^2), t |E U| <= t^2/(6 e) < t^2/16. So an answer, linear in independent such noises, has
+        E exp(t error) <= exp(t^2 V/2), V its variance with s^2 + 3/8 for that of R; Markov's inequality on both sides
+        gives 2 exp(-w^2/(2 V)).
     Cost. One pass over the records for each residual, one draw for each of its cells, and 2^k additions for each cell
         of a marginal of k attributes; the domain is never formed, except for the table of a domain of few cells.
     Reference. Xiao, He, Zhang, Kifer 2023 (ResidualPlanner) for the allocation with Gaussian noise; Mullins et al. 2024
@@ -98,10 +102,11 @@ class Residual(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         aim: Aim | None = None,
         finish: ResidualFinish = ResidualFinish.UNBIASED,
     ) -> Residual:
-        """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated.
+        """State the price: `epsilon` alone is pure, with `delta` approximate, `rho` concentrated, `mu` Gaussian.
 
         Unless stated, `aim` is the sum of variances for unbiased answers and each order for non-negative ones.
         """
@@ -111,7 +116,8 @@ class Residual(Synthesizer):
             )
         if not isinstance(aim, Aim | None) or not isinstance(finish, ResidualFinish):
             raise ParameterError("aim must be an Aim, and finish a ResidualFinish", parameter="aim")
-        made = cls(workload, Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho), aim, finish)
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho, mu=mu).for_noise(vectors=True)
+        made = cls(workload, allowance, aim, finish)
         check_residuals(made.cores)
         if not made.allowance.pure:
             made.allocation.distance  # noqa: B018  refuses, and searches, before any data is there
@@ -149,8 +155,12 @@ class Residual(Synthesizer):
         if not 0 < confidence < 1:
             raise ParameterError("confidence must lie between 0 and 1", parameter="confidence")
         chance = 1 - confidence
-        factor = math.sqrt(1 / chance if self.allowance.pure else 2 * math.log(2 / chance))
-        return factor * np.array(self.deviations_of_counts)
+        if self.allowance.pure:
+            return math.sqrt(1 / chance) * np.array(self.deviations_of_counts)
+        sizes = self.workload.domain.sizes
+        proxies = _coefficients(self.allocation, self.allowance.amount, lambda scale: float(scale) ** 2 + 3 / 8)
+        found = [math.sqrt(cell_variance(one, sizes, proxies)) for one in self.cores]
+        return math.sqrt(2 * math.log(2 / chance)) * np.array(found)
 
     @property
     def plan(self) -> Mapping[str, Any]:
@@ -200,7 +210,7 @@ class Residual(Synthesizer):
 
 
 def measure_residuals(
-    records: Records, allocation: Allocation, rho: Fraction, total: int | None, tell: Callable[[int], None]
+    records: Records, allocation: Allocation, amount: Fraction, total: int | None, tell: Callable[[int], None]
 ) -> Residuals:
     """Release every residual of an allocation; `total` is the stated number of records where it is public.
 
@@ -208,39 +218,46 @@ def measure_residuals(
     every entry, and the projection onto residuals throws away the part of the noise that can hold no signal: what is
     left has the covariance v(B) P(B), though nothing correlated was ever drawn.
 
-    Privacy. rho-zCDP for the neighbors of the allocation.
+    Privacy. mu-Gaussian DP for the neighbors of the allocation, mu^2/2 the amount.
         Proof: `Allocation`, with the scales rounded up; the projection works on what was released.
     """
     sizes = allocation.sizes
     parts: dict[Attributes, NDArray[np.float64]] = {}
-    variances: dict[Attributes, float] = {}
     if total is not None:
-        parts[()], variances[()] = np.array(float(total)), 0.0
-    scales = noise_scales(allocation, rho)
+        parts[()] = np.array(float(total))
+    scales = noise_scales(allocation, amount)
     laws = {scale: RoundedGaussian(scale) for scale in set(scales)}
     for place, (part, scale) in enumerate(zip(allocation.residuals, scales, strict=True)):
         exact = scaled_residual(histogram(records, part))
         noise = laws[scale].draw(exact.size).reshape(exact.shape)
         released = np.asarray(add_noise(exact, noise), dtype=np.float64)
         parts[part] = np.asarray(centered(released) / cells(part, sizes))
-        variances[part] = float(scale / cells(part, sizes)) ** 2
         tell(place + 1)
-    return Residuals(sizes, parts, variances)
+    return Residuals(sizes, parts, residual_variances(allocation, amount))
 
 
-def noise_scales(allocation: Allocation, rho: Fraction) -> tuple[Fraction, ...]:
+def noise_scales(allocation: Allocation, amount: Fraction) -> tuple[Fraction, ...]:
     """Return the scale of the integer noise on each scaled residual, rounded up."""
-    unit = 2 * rho / allocation.distance
+    unit = 2 * amount / allocation.distance
     counts = [cells(part, allocation.sizes) for part in allocation.residuals]
     ratios = [Fraction(count, weight) for count, weight in zip(counts, allocation.weights, strict=True)]
     found = {ratio: Fraction(root_upward(ratio / unit)) for ratio in set(ratios)}
     return tuple(found[ratio] for ratio in ratios)
 
 
-def residual_variances(allocation: Allocation, rho: Fraction) -> dict[Attributes, float]:
+def residual_variances(allocation: Allocation, amount: Fraction) -> dict[Attributes, float]:
     """Return the variance coefficient of each residual, known before anything is measured."""
-    scales = zip(allocation.residuals, noise_scales(allocation, rho), strict=True)
-    found = {part: float(scale / cells(part, allocation.sizes)) ** 2 for part, scale in scales}
+    return _coefficients(allocation, amount, lambda scale: RoundedGaussian(scale).variance)
+
+
+def _coefficients(
+    allocation: Allocation, amount: Fraction, of: Callable[[Fraction], float]
+) -> dict[Attributes, float]:
+    """Return a number of the noise on each scaled residual, over the square of the number of its cells."""
+    scales = noise_scales(allocation, amount)
+    numbers = {scale: of(scale) for scale in set(scales)}
+    parts = zip(allocation.residuals, scales, strict=True)
+    found = {part: numbers[scale] / cells(part, allocation.sizes) ** 2 for part, scale in parts}
     found.setdefault((), 0.0)
     return found
 

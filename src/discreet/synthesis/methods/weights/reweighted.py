@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.privacy import ZCDP, PureDP
+from discreet.privacy import ApproxDP
 from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.weights.multiplicative import place_in_domain, whole_domain
@@ -36,9 +36,9 @@ class Reweighted(Synthesizer):
     the sampling error of its rows cancels.
 
     Privacy. The whole release keeps `guarantee`.
-        Proof: the base is paid from `Allowance.part` of a share, so that its guarantee is a pure epsilon or a rho,
-        which add up with those of the rounds (one of epsilon and delta would not, and is refused); the rounds have the
-        rest.
+        Proof: the base is paid from `Allowance.part` of a share, so that its guarantee is a pure epsilon, a rho or a
+        mu, which add up with those of the rounds (one of epsilon and delta would not, and is refused); the rounds have
+        the rest. An approximate price is divided as rho: half of the rounds are choices, see `Mwem`.
         When they begin the base's release is public, so its rows are a public support and its answers a public start;
         `AdaptiveRounds` is then an adaptive release, and the shares add up to at most 1.
     Accuracy. The bound of `AdaptiveRounds` holds against every distribution W on the support: what the weights cannot
@@ -59,12 +59,13 @@ class Reweighted(Synthesizer):
         part = self.base.allowance
         if not isinstance(self.rounds, AdaptiveRounds):
             raise ParameterError("rounds must be an AdaptiveRounds: use Reweighted.of", parameter="rounds")
-        if not isinstance(part.guarantee, PureDP | ZCDP):
+        if isinstance(part.guarantee, ApproxDP):
             raise ParameterError(
                 "the base's guarantee does not add up with that of the rounds: pay it from `Allowance.part`",
                 parameter="base",
             )
-        if part.pure != self.allowance.pure or part.neighbors != self.allowance.neighbors:
+        counted = (part.pure, part.gaussian) == (self.allowance.pure, self.allowance.gaussian)
+        if not counted or part.neighbors != self.allowance.neighbors:
             raise ParameterError("the base protects others, or is priced otherwise, than the whole", parameter="base")
         if part.amount + self.rounds.share * self.allowance.amount > self.allowance.amount:
             raise ParameterError("base and rounds cost more than the whole allowance", parameter="rounds")
@@ -82,11 +83,12 @@ class Reweighted(Synthesizer):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
     ) -> Reweighted:
         """State the workload, who is protected and the price: half for a tree of marginals, half for the rounds."""
         from discreet.synthesis.methods.forest import Tree
 
-        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho)
+        allowance = Allowance.of(neighbors, epsilon=epsilon, delta=delta, rho=rho, mu=mu)
         return cls.on(Tree(workload=workload, allowance=allowance.part(Fraction(1, 2)), size=SUPPORT), allowance)
 
     @classmethod
