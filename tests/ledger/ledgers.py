@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from discreet.ledger import Request, Terms
-from discreet.privacy import PureDP, Relation
+from discreet.privacy import GaussianDP, PureDP, Relation
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PEOPLE = Relation.ADD_REMOVE
@@ -20,6 +20,10 @@ IN_MEMORY = _SHARED if _SHARED.is_dir() and os.access(_SHARED, os.W_OK) else Non
 
 def epsilon(value, relation=PEOPLE):
     return PureDP(value, relation=relation)
+
+
+def mu(value, delta=0, relation=PEOPLE):
+    return GaussianDP(value, delta, relation=relation)
 
 
 def terms(**changes):

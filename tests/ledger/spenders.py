@@ -12,7 +12,8 @@ from typing import NamedTuple
 from discreet.errors import BudgetExceeded
 from discreet.ledger import Charge, EntryKind, SqliteLedger
 from discreet.ledger.files import crash_points
-from tests.ledger.ledgers import epsilon, request, terms
+from discreet.privacy.numbers import written
+from tests.ledger.ledgers import epsilon, mu, request, terms
 
 TURN = (
     "before begin", "after begin", "before insert", "after insert", "before commit", "after commit", "anchor written",
@@ -27,11 +28,28 @@ class End(NamedTuple):
     killed: bool
 
 
-def race(path, *, processes, cost):
+def race(path, *, processes, cost, notion="pure"):
     """Let many processes spend until nothing fits; return how many charges each was granted."""
+    price = cost if notion == "pure" else mu(cost)
     with SqliteLedger.open(path) as ledger:
-        children = _children(processes, lambda index, say: say(_spend(ledger, index, cost)))
+        children = _children(processes, lambda index, say: say(_spend(ledger, index, price)))
         return [int(child.said) for child in children]
+
+
+def kill_in_gaussian_ledger(path, *, rounds):
+    """End children at each point of their second charge of mu; return answers, charges and what they cost in all."""
+    found = {}
+    for point in TURN:
+        place = path.with_name(f"{point}.db")
+        with SqliteLedger.open(place, terms(budget=mu(1000, 1e-3), caps={"ana": None})) as ledger:
+            released = 0
+            for index in range(rounds):
+                released += _release_or_die(ledger, index, 3, point, cost=mu(0.3, 1e-9))
+            kinds = [entry.kind for entry in ledger.entries()]
+            balance = ledger.verify().spent
+            spent = [str(written(balance.mu) ** 2), str(written(balance.delta))]
+            found[point] = [released, kinds.count(EntryKind.CHARGE), kinds.count(EntryKind.ANSWER), spent]
+    return found
 
 
 def kill_in_turn(path, *, rounds, turn):
@@ -120,13 +138,13 @@ def _spend(ledger, index, cost):
         granted += 1
 
 
-def _release_or_die(ledger, index, turn, point, *, repair=False):
+def _release_or_die(ledger, index, turn, point, *, repair=False, cost=1):
     """Return how many answers a child released before it was killed."""
 
     def release(say):
         _die_at(turn, point, repair=repair)
         for question in range(9):
-            charge = ledger.obtain(request((index, question), cost=1))
+            charge = ledger.obtain(request((index, question), cost=cost))
             assert isinstance(charge, Charge)
             ledger.store(charge, "1")
             say("r")

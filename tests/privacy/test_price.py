@@ -6,13 +6,14 @@ import itertools
 import warnings
 from fractions import Fraction
 
+import flint
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, SenselessParameter
-from discreet.privacy import ZCDP, ApproxDP, Price, cheapest, implies, largest_rho
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Price, cheapest, implies, largest_mu, largest_rho
 
 ALL = ("epsilon", "rho", "mu", "share", "error")
 HALF = Fraction(1, 2)
@@ -119,3 +120,26 @@ def test_an_integer_of_numpy_is_a_python_number_inside(whole):
     read = Price.read(epsilon=whole, accepts=("epsilon",)).epsilon
     assert read == int(whole)
     assert read * 2**70 == int(whole) * 2**70
+
+
+@pytest.mark.theorem("largest_mu.privacy")
+@pytest.mark.parametrize("epsilon", [Fraction(1, 1000), Fraction(1, 10), Fraction(1), Fraction(10), Fraction(1000)])
+@pytest.mark.parametrize("delta", [Fraction(1, 10**12), Fraction(1, 10**6), Fraction(1, 2)])
+def test_the_largest_mu_implies_the_guarantee_and_hardly_more_does(epsilon, delta):
+    mu, target = largest_mu(epsilon, delta), ApproxDP(epsilon, delta)
+    assert implies(GaussianDP(mu), target)
+    assert not implies(GaussianDP(mu * (1 + Fraction(1, 10**12))), target)
+
+
+@pytest.mark.theorem("largest_mu.privacy")
+def test_the_largest_mu_is_that_of_the_analytic_gaussian():
+    root = flint.arb(2).sqrt()
+
+    def curve(mu, epsilon):  # the exact delta of N(mu, 1) against N(0, 1)
+        low, high = flint.arb(mu) / 2 - epsilon / flint.arb(mu), -flint.arb(mu) / 2 - epsilon / flint.arb(mu)
+        return ((-low / root).erfc() - flint.arb(epsilon).exp() * (-high / root).erfc()) / 2
+
+    for epsilon, delta in ((1, 10**6), (1, 10**5), (3, 10**5)):
+        mu = float(largest_mu(Fraction(epsilon), Fraction(1, delta)))
+        assert curve(mu, epsilon) * delta <= 1
+        assert curve(mu * (1 + 1e-9), epsilon) * delta > 1

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from discreet.audit.statistical import loss_at_least
 from discreet.audit.verdict import Level, Outcome, Verdict, Witness
 from discreet.errors import ParameterError
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
 
 Floats = NDArray[np.float64]
 Hits = NDArray[np.bool_]
@@ -267,6 +267,6 @@ def _allowed(guarantee: Guarantee) -> tuple[float, float]:
             return 0.0, float(guarantee.epsilon)
         case ApproxDP():
             return float(guarantee.delta), float(guarantee.epsilon)
-    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP) else Fraction(0)
+    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP | GaussianDP) else Fraction(0)
     delta = float(own + (1 - own) * _ALLOWANCE)
     return delta, guarantee.loss.epsilon(delta).upper

@@ -46,7 +46,7 @@ from discreet.privacy.loss import (
     table_loss,
 )
 from discreet.privacy.pairs import TradeOff
-from discreet.privacy.price import Price, PriceAmounts, PriceOptions, cheapest, largest_rho
+from discreet.privacy.price import Price, PriceAmounts, PriceOptions, cheapest, largest_mu, largest_rho
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
@@ -116,6 +116,7 @@ __all__ = [
     "implies",
     "laplace_loss",
     "largest_count",
+    "largest_mu",
     "largest_rho",
     "parallel",
     "pointwise_delta",

@@ -30,6 +30,7 @@ class PriceOptions(TypedDict, total=False):
     epsilon: Number | None
     delta: Number | None
     rho: Number | None
+    mu: Number | None
     share: Number | None
     error: Number | None
 

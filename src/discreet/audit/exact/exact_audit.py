@@ -23,7 +23,7 @@ from discreet.errors import ParameterError
 from discreet.laws import Enclosure, FinitePair, LocationPair, Pair
 from discreet.laws.number import round_down, round_up
 from discreet.mechanisms import Mechanism
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PrivacyLoss, PureDP, Relation
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PrivacyLoss, PureDP, Relation
 
 _DELTAS = (1e-1, 1e-2, 1e-3, 1e-5, 1e-7, 1e-9)
 _RELATIVE = 1e-9
@@ -137,7 +137,7 @@ def excess(pair: Pair, guarantee: Guarantee) -> Enclosure:
         high = pair.epsilon(max(round_down(Fraction(guarantee.delta)), 0.0))
         middle = max(low.lower, min(high.estimate, high.upper))
         return Enclosure(low.lower, middle, high.upper, high.method, assumptions=high.assumptions)
-    own = float(guarantee.delta) if isinstance(guarantee, ZCDP) else 0.0
+    own = float(guarantee.delta) if isinstance(guarantee, ZCDP | GaussianDP) else 0.0
     points = {delta: pair.epsilon(delta) for delta in _DELTAS if delta > own}
     ratios = [_ratio(point, guarantee.loss.epsilon(delta).upper) for delta, point in points.items()]
     assumptions = tuple(dict.fromkeys(name for point in points.values() for name in point.assumptions))

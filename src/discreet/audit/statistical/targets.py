@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from discreet.laws.clopper_pearson import chance_at_least, chance_at_most
 from discreet.laws.number import exact_rational, round_up
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
 
 _DELTAS = (Fraction(1, 10), Fraction(1, 100), Fraction(1, 1000))
 
@@ -62,6 +62,6 @@ def targets_of(guarantee: Guarantee) -> tuple[CurvePoint, ...]:
                     round_up(exact_rational(guarantee.epsilon, name="epsilon")),
                 ),
             )
-    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP) else Fraction(0)
+    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP | GaussianDP) else Fraction(0)
     deltas = [float(own + (1 - own) * more) for more in _DELTAS]
     return tuple(CurvePoint(delta, guarantee.loss.epsilon(delta).upper) for delta in deltas)

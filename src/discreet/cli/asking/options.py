@@ -35,8 +35,11 @@ query_options = decorated(
         policy_option(),
         analyst_option(),
         number_option("--epsilon", words="Price: epsilon of this answer."),
-        number_option("--delta", words="With --epsilon or --rho: the chance of naming a rare key that is not public."),
+        number_option(
+            "--delta", words="With --epsilon, --rho or --mu: the chance of naming a rare key that is not public."
+        ),
         number_option("--rho", words="Price: rho of this answer, under a zCDP budget."),
+        number_option("--mu", words="Price: mu of this answer, under a Gaussian budget."),
         number_option("--share", words="Price: a part of the budget, such as 0.05."),
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
         click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
@@ -87,7 +90,7 @@ def _argument(sql: str) -> str:
 
 def prices(asked: dict[str, Any]) -> AskedPrice:
     """Take the options that state a price out of all options."""
-    names = ("epsilon", "delta", "rho", "share", "error", "rows_expected")
+    names = ("epsilon", "delta", "rho", "mu", "share", "error", "rows_expected")
     return cast("AskedPrice", {name: asked.pop(name) for name in names})
 
 

@@ -6,6 +6,7 @@ What it declares is told in a table and in words, with the points at which it is
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -27,7 +28,7 @@ from discreet.cli.console import (
 from discreet.display import Rounding, Table, format_number
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
-from discreet.privacy import ZCDP, ApproxDP, Guarantee
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee
 from discreet.privacy.guarantees import in_words
 from discreet.query import Policy, read_policy
 from discreet.query.csv_files import SourceRefused, convert_source
@@ -187,7 +188,8 @@ def sharp_points(policy: Policy) -> list[str]:
     if epsilon > _MUCH:
         found.append(f"an epsilon of {format_number(epsilon, digits=3)} protects hardly anybody: most take 1 to 5.")
     if not getattr(policy.budget, "delta", 0):
-        found.append("the budget has no delta: keys that are not public can never be shown.")
+        lacks = "no reserve of delta" if isinstance(policy.budget, GaussianDP) else "no delta"
+        found.append(f"the budget has {lacks}: keys that are not public can never be shown.")
     return found
 
 
@@ -234,15 +236,15 @@ def _analyst(name: str, cap: Guarantee | None) -> str:
 
 
 def _epsilon(budget: Guarantee) -> float:
-    """Return the epsilon that a budget comes to; a budget in rho at a delta of one in a million besides its own."""
-    if isinstance(budget, ZCDP):
-        return float(ZCDP(budget.rho).to_approx(_SHOWN_DELTA).epsilon)
+    """Return the epsilon that a budget comes to; one in rho or mu at a delta of one in a million besides its own."""
+    if isinstance(budget, ZCDP | GaussianDP):
+        return float(replace(budget, delta=0).to_approx(_SHOWN_DELTA).epsilon)
     return float(getattr(budget, "epsilon", 0))
 
 
 def _meaning(budget: Guarantee) -> str:
     """Say what the numbers come to."""
-    if isinstance(budget, ZCDP):
+    if isinstance(budget, ZCDP | GaussianDP):
         epsilon = format_number(_epsilon(budget), digits=4, rounding=Rounding.UP)
         return f" (no more than epsilon {epsilon} at a delta of 1e-06 besides its own)"
     return " (epsilons and deltas add up)" if isinstance(budget, ApproxDP) else " (epsilons add up)"

@@ -191,15 +191,15 @@ def _room(totals: Amounts, amounts: Amounts, caps: Amounts) -> int:
 def spent_guarantee(totals: Amounts, budget: Guarantee) -> Guarantee:
     """Return the guarantee that everything so far keeps; a number that is not a short fraction is rounded up."""
     books = books_for(budget)
-    rows = zip(totals, limits(budget), strict=True)
-    return books.write([books.up(total, max(cap, total)) for total, cap in rows], budget.relation)
+    caps = [max(cap, total) for total, cap in zip(totals, limits(budget), strict=True)]
+    return books.write(books.up(totals, caps), budget.relation)
 
 
 def _remaining(totals: Amounts, budget: Guarantee) -> Guarantee:
     """Return what can still be spent, exactly; nothing where the budget was lowered below what was spent."""
     books = books_for(budget)
-    left = (max(cap - total, Fraction(0)) for total, cap in zip(totals, limits(budget), strict=True))
-    return books.write([books.down(amount) for amount in left], budget.relation)
+    left = [max(cap - total, Fraction(0)) for total, cap in zip(totals, limits(budget), strict=True)]
+    return books.write(books.down(left), budget.relation)
 
 
 def shortage(books: Books, totals: Amounts, amounts: Amounts, caps: Amounts, *, whose: str) -> str:

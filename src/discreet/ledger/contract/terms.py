@@ -195,9 +195,9 @@ def checked_guarantee(guarantee: object, *, name: str) -> Guarantee:
 
 def _checked_budget(guarantee: object, *, name: str) -> None:
     budget = checked_guarantee(guarantee, name=name)
-    if not isinstance(budget, PureDP | ApproxDP | ZCDP):
-        raise ParameterError(f"{name} must be PureDP, ApproxDP or ZCDP; got {type(budget).__name__}", parameter=name)
-    if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
+    if isinstance(budget, RenyiDP):
+        raise ParameterError(f"{name} must be PureDP, ApproxDP, ZCDP or GaussianDP; got RenyiDP", parameter=name)
+    if not isinstance(budget, PureDP) and getattr(budget, "delta", 0) >= 1:
         raise ParameterError(f"{name}: delta must be below 1, since a delta of 1 guarantees nothing", parameter=name)
     for number in books_for(budget).read(budget):
         odd = number.denominator // (number.denominator & -number.denominator)
@@ -250,6 +250,8 @@ def guarantee_from_plain(plain: object) -> Guarantee:
     if notion is None:
         raise ParameterError("a guarantee in an entry needs its notion", parameter="entry")
     names = [field.name for field in fields(notion) if field.name != "relation"]  # type: ignore[arg-type]
+    if notion is GaussianDP and isinstance(plain, dict) and "delta" not in plain:
+        names.remove("delta")
     given = refuse_fields(plain, ["notion", "relation", *names], what="a guarantee")
     numbers = {name: exactly(read_rational(given[name], name=name)) for name in names}
     return notion(**numbers, relation=Relation(given["relation"]))  # type: ignore[call-arg]  # every notion takes it
@@ -268,5 +270,8 @@ def amounts_from_plain(plain: object) -> Amounts:
 
 
 def _numbers(guarantee: Guarantee) -> dict[str, Fraction]:
+    """Return the numbers of a guarantee; a Gaussian one has its delta only where that is not 0, in one way."""
     names = [field.name for field in fields(guarantee) if field.name != "relation"]  # type: ignore[arg-type]
+    if isinstance(guarantee, GaussianDP) and not guarantee.delta:
+        names.remove("delta")
     return {name: written(getattr(guarantee, name)) for name in names}

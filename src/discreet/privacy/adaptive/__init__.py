@@ -13,7 +13,7 @@ from discreet.privacy.adaptive.filters import (
     parallel,
     privacy_filter,
 )
-from discreet.privacy.adaptive.notions import Amounts, Books, books_for
+from discreet.privacy.adaptive.notions import Amounts, Books, books_for, root_down
 from discreet.privacy.adaptive.odometer import Odometer
 from discreet.privacy.adaptive.pricing import Batch
 from discreet.privacy.adaptive.tally import Tally

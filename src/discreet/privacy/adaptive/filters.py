@@ -62,7 +62,7 @@ class Filter(Account):
     __slots__ = ("_budget",)
 
     def __init__(self, budget: Guarantee, books: Books, caps: tuple[Fraction, ...]) -> None:
-        if isinstance(budget, ApproxDP | ZCDP) and budget.delta >= 1:
+        if isinstance(budget, ApproxDP | ZCDP | GaussianDP) and budget.delta >= 1:
             raise ParameterError("a budget with delta = 1 guarantees nothing: name a delta below 1", parameter="delta")
         super().__init__(books, caps, budget.relation)
         self._budget = budget
@@ -76,7 +76,7 @@ class Filter(Account):
     def remaining(self) -> Guarantee:
         """What can still be spent, exactly (an irrational mu is rounded down)."""
         now = self._now()
-        return self._books.write([self._books.down(left) for left in self._left(now)], now.relation)
+        return self._books.write(self._books.down(self._left(now)), now.relation)
 
     def admits(self, guarantee: Spendable, *, at_delta: Number | None = None) -> bool:
         """Say whether a release would fit now; spends nothing."""
@@ -104,7 +104,7 @@ class Filter(Account):
         return {part: self._part(amounts, relation) for part, (amounts, _) in prices.items()}
 
     def _part(self, amounts: Amounts, relation: Relation) -> Filter:
-        budget = self._books.write([self._books.down(amount) for amount in amounts], relation)
+        budget = self._books.write(self._books.down(amounts), relation)
         return Filter(budget, self._books, amounts)
 
     def _rows(self) -> list[tuple[str, str]]:
@@ -241,13 +241,19 @@ class RenyiFilter(Filter):
 
 
 class GaussianFilter(Filter):
-    """A budget of Gaussian differential privacy: mus add in squares.
+    """A budget of Gaussian differential privacy: mus add in squares, and deltas where there are any.
 
-    Privacy. The session is mu-Gaussian DP.
+    Privacy. The session is mu-Gaussian DP, delta-approximate if there is a delta; so its delta at epsilon is at most
+        delta + (1 - delta) times that of telling N(0, 1) from N(mu, 1).
         Proof: the first release is a post-processing of one draw from N(m1, 1) or N(0, 1); the rest, after answer y, of
         a fresh draw from N(m2, 1) or N(0, 1), the same pair for every y though the post-processing differs. So all
         answers are a post-processing of two independent normal draws whose means differ by (m1, m2), and these are as
         hard to tell apart as N(0, 1) from N(sqrt(m1^2 + m2^2), 1): turn the axes.
+        With deltas: a first release that is d1-approximate is a post-processing of its normal draw and of a coin that
+        with chance d1 shows which table it is; so is the rest after every y, with a fresh draw and a coin of chance d2
+        (a guarantee with less delta may be restated with d2). Unless a coin shows the table, which has the same chance
+        1 - (1-d1)(1-d2) <= d1 + d2 on both tables, the answers are a post-processing of the two normal draws. So they
+        are a mixture as `GaussianDP` asks, with delta d1 + d2: the filter keeps the sum, which stays exact.
     Reference. Dong, Roth, Su 2022; Smith, Thakurta 2022 for filters.
 
     >>> session = GaussianFilter(5)
@@ -258,9 +264,9 @@ class GaussianFilter(Filter):
 
     __slots__ = ()
 
-    def __init__(self, mu: Number, *, relation: Relation = Relation.UNSTATED) -> None:
-        budget = GaussianDP(mu, relation=relation)
-        super().__init__(budget, GaussianBooks(), (written(budget.mu) ** 2,))
+    def __init__(self, mu: Number, delta: Number = 0, *, relation: Relation = Relation.UNSTATED) -> None:
+        budget = GaussianDP(mu, delta, relation=relation)
+        super().__init__(budget, GaussianBooks(), (written(budget.mu) ** 2, written(budget.delta)))
 
 
 def privacy_filter(budget: Guarantee) -> Filter:
@@ -279,7 +285,7 @@ def privacy_filter(budget: Guarantee) -> Filter:
         case RenyiDP():
             return RenyiFilter(budget.alpha, budget.epsilon, relation=budget.relation)
         case GaussianDP():
-            return GaussianFilter(budget.mu, relation=budget.relation)
+            return GaussianFilter(budget.mu, budget.delta, relation=budget.relation)
     raise not_a_guarantee(budget)
 
 
@@ -313,7 +319,7 @@ def parallel(guarantees: Iterable[Guarantee], *, relation: Relation, parts_per_p
     stated = combine(together.relation, relation)
     books = books_for(together)
     amounts = largest([books.read(one) for one in given], touched_parts(stated, parts_per_person))
-    return books.write([books.up(amount, amount) for amount in amounts], stated)
+    return books.write(books.up(amounts, amounts), stated)
 
 
 def touched_parts(relation: Relation, parts_per_person: int) -> int:

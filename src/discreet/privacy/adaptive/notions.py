@@ -64,16 +64,13 @@ class Books(ABC):
     def write(self, numbers: Sequence[Number], relation: Relation) -> Guarantee:
         """Return the guarantee with these parameters."""
 
-    def up(self, amount: Fraction, cap: Fraction) -> Number:
-        """Return an amount for people to read: unchanged if it is short, else rounded up, never past the cap."""
-        plain = exactly(amount)
-        if not isinstance(plain, Fraction) or plain.denominator < _READABLE:
-            return plain
-        return min(written_up(amount), exactly(cap), key=written)
+    def up(self, amounts: Sequence[Fraction], caps: Sequence[Fraction]) -> list[Number]:
+        """Return amounts for people to read: unchanged if short, else rounded up, never past the cap."""
+        return [_readable(amount, cap) for amount, cap in zip(amounts, caps, strict=True)]
 
-    def down(self, amount: Fraction) -> Number:
-        """Return an amount as a parameter that may be spent."""
-        return exactly(amount)
+    def down(self, amounts: Sequence[Fraction]) -> list[Number]:
+        """Return amounts as parameters that may be spent."""
+        return [exactly(amount) for amount in amounts]
 
 
 @dataclass(frozen=True)
@@ -174,32 +171,35 @@ class RenyiBooks(Books):
 
 @dataclass(frozen=True)
 class GaussianBooks(Books):
-    """Squares of mus add."""
+    """Squares of mus add, deltas add."""
 
-    quantities = ("mu squared",)
+    quantities = ("mu squared", "delta")
     notion = GaussianDP
 
     def amounts(self, guarantee: Guarantee) -> Amounts:
-        """Return mu^2."""
+        """Return mu^2 and delta."""
         gaussian = guarantee if isinstance(guarantee, GaussianDP) else _converted(guarantee, GaussianDP)
-        return (written(gaussian.mu) ** 2,)
+        return written(gaussian.mu) ** 2, written(gaussian.delta)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> GaussianDP:
         """Return the guarantee."""
-        return GaussianDP(numbers[0], relation=relation)
+        return GaussianDP(numbers[0], min(numbers[1], 1), relation=relation)
 
-    def up(self, amount: Fraction, cap: Fraction) -> Number:
+    def up(self, amounts: Sequence[Fraction], caps: Sequence[Fraction]) -> list[Number]:
         """Return the root: exact if it is rational, else rounded up, never past the cap's root where that is exact."""
-        root, largest = _rational_root(amount), _rational_root(cap)
+        (squared, delta), (largest_squared, largest_delta) = amounts, caps
+        root, largest = rational_root(squared), rational_root(largest_squared)
         if root is not None:
-            return super().up(root, root if largest is None else largest)
-        rounded = written_up(Fraction(root_upward(amount)))
-        return rounded if largest is None else min(rounded, exactly(largest), key=written)
+            mu = _readable(root, root if largest is None else largest)
+        else:
+            rounded = written_up(Fraction(root_upward(squared)))
+            mu = rounded if largest is None else min(rounded, exactly(largest), key=written)
+        return [mu, _readable(delta, largest_delta)]
 
-    def down(self, amount: Fraction) -> Number:
+    def down(self, amounts: Sequence[Fraction]) -> list[Number]:
         """Return the root: exact if it is rational, else rounded down."""
-        root = _rational_root(amount)
-        return written_down(Fraction(downward(lambda: number(amount).sqrt()))) if root is None else exactly(root)
+        squared, delta = amounts
+        return [root_down(squared), exactly(delta)]
 
 
 def books_for(guarantee: Guarantee) -> Books:
@@ -234,7 +234,25 @@ def _converted(guarantee: Guarantee, to: Any, delta: Number | None = None, alpha
     return as_computed(convert(as_written(guarantee), to, delta=delta, alpha=alpha))
 
 
-def _rational_root(value: Fraction) -> Fraction | None:
+def _readable(amount: Fraction, cap: Fraction) -> Number:
+    """Return an amount for people to read: unchanged if it is short, else rounded up, never past the cap."""
+    plain = exactly(amount)
+    if not isinstance(plain, Fraction) or plain.denominator < _READABLE:
+        return plain
+    return min(written_up(amount), exactly(cap), key=written)
+
+
+def root_down(value: Fraction) -> Number:
+    """Return the square root of a rational: exact if it is rational, else rounded down.
+
+    >>> root_down(Fraction(9, 100)), root_down(Fraction(1, 2))
+    (Fraction(3, 10), 0.7071067811865475)
+    """
+    root = rational_root(value)
+    return written_down(Fraction(downward(lambda: number(value).sqrt()))) if root is None else exactly(root)
+
+
+def rational_root(value: Fraction) -> Fraction | None:
     """Return the square root if it is rational."""
     above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
     exact = above * above == value.numerator and below * below == value.denominator

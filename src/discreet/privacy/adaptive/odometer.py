@@ -82,10 +82,11 @@ class Odometer(Account):
                 if deltas[0] > exact:
                     raise NoSoundConversion(f"more than delta = {delta} was spent: ask for a larger delta")
                 return round_up(total)
-            case ConcentratedBooks() if deltas[0]:
+            case ConcentratedBooks() | GaussianBooks() if deltas[0]:
                 raise NoSoundConversion(
-                    "at a stop chosen in view of the answers an epsilon is offered for rho without delta only. Keep "
-                    "the account in ApproxDP, or fix the end beforehand: a ZCDPFilter with its budget."
+                    "at a stop chosen in view of the answers an epsilon is offered for rho and mu without delta only. "
+                    "Keep the account in ApproxDP, or fix the end beforehand: a ZCDPFilter or GaussianFilter with its "
+                    "budget."
                 )
         return _reading(self._books, total, self._caps[0], exact) if total else 0.0
 

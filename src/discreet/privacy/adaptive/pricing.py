@@ -115,8 +115,9 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
         Proof: pure: the largest loss. Approximate: the point of the curve at the named delta. zCDP without a delta: the
         `concentration`, a bound on D_alpha/alpha at all orders; with one: (epsilon, delta)-DP is delta-approximate
         (epsilon tanh(epsilon/2))-zCDP. Renyi: the divergence at the one order. Gaussian: a mu that follows from one of
-        these or that `satisfies` certifies on the whole trade-off curve, both ends. A single point of the curve would
-        not do for the last three: it says nothing about the rest of it. All of them in both directions.
+        these or that `satisfies` certifies on the whole trade-off curve, both ends; with a delta: `approx_to_gaussian`.
+        A single point of the curve would not do for the last three: it says nothing about the rest of it. All of them
+        in both directions.
     """
     if set(loss.sides) != set(Side):
         raise ParameterError(
@@ -132,13 +133,11 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
                 raise _unnamed("its price in epsilon depends on the delta")
             return _approx(loss, at_delta)
         case ConcentratedBooks():
-            if at_delta is not None:
-                return convert(_approx(loss, at_delta), ZCDP)
-            return _concentrated(loss)
+            return _concentrated(loss) if at_delta is None else convert(_approx(loss, at_delta), ZCDP)
         case RenyiBooks(alpha=alpha):
             return _renyi(loss, alpha)
         case GaussianBooks():
-            return _gaussian(loss)
+            return _gaussian(loss) if at_delta is None else convert(_approx(loss, at_delta), GaussianDP)
     raise NoSoundConversion(f"no price is known in {type(books).__name__}")
 
 
@@ -198,7 +197,7 @@ def _gaussian(loss: PrivacyLoss) -> GaussianDP:
     if found is None:
         raise NoSoundConversion(
             "no mu could be certified: the trade-off curve of this release is below every normal one that was tried. "
-            "Keep the session's account in ApproxDP, or in ZCDP with a delta, and name at_delta."
+            "Name at_delta, or keep the session's account in ApproxDP."
         )
     return GaussianDP(found, relation=loss.relation)
 
@@ -209,11 +208,11 @@ def _implied(loss: PrivacyLoss, notion: Any, **arguments: Any) -> list[Any]:
     sources: list[Guarantee | None] = [None if loss.guarantee is None else as_written(loss.guarantee)]
     sources += [PureDP(Fraction(largest))] if math.isfinite(largest) else []
     sources += [ZCDP(Fraction(rho))] if math.isfinite(rho) else []
-    if isinstance(loss.guarantee, GaussianDP):
+    if isinstance(loss.guarantee, GaussianDP) and not loss.guarantee.delta:
         sources.append(ZCDP(written(loss.guarantee.mu) ** 2 / 2))  # exact, where the conversion rounds up
     found = []
     for source in sources:
-        if source is None or (isinstance(source, ApproxDP | ZCDP) and source.delta):
+        if source is None or Fraction(getattr(source, "delta", 0)):
             continue
         try:
             found.append(convert(source, notion, **arguments))

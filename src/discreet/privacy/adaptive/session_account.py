@@ -106,9 +106,8 @@ class Account:
         return self._books.read(stated, delta_to_read), stated.relation
 
     def _spent_at(self, standing: Standing) -> Guarantee:
-        totals = (tally.total for tally in standing.tallies)
-        numbers = [self._books.up(total, cap) for total, cap in zip(totals, self._caps, strict=True)]
-        return self._books.write(numbers, standing.relation)
+        totals = [tally.total for tally in standing.tallies]
+        return self._books.write(self._books.up(totals, self._caps), standing.relation)
 
     def _within(self, standing: Standing) -> bool:
         return all(tally.at_most(cap) for tally, cap in zip(standing.tallies, self._caps, strict=True))

@@ -28,7 +28,8 @@ def basic_composition(guarantees: Iterable[Notion]) -> Notion:
     All must be of one notion (pure and approximate count as one); sums are exact and rounded up once.
 
     Privacy. For adaptive releases: epsilons and deltas add; rhos add and the probabilities 1 - delta of
-        delta-approximate zCDP multiply; Renyi divergences of one order add; mus add in squares.
+        delta-approximate zCDP multiply; Renyi divergences of one order add; mus add in squares, with deltas as for
+        zCDP.
         Proof: fix neighbors; let the first release have laws P, P' and the second, given the first answer y, laws R_y
         and R'_y. Pure: the likelihood ratios multiply. Approximate: for an event S with sections S_y, R_y(S_y) <= g(y)
         + d2 with g(y) = min(1, e^e2 R'_y(S_y)); as g has values in [0, 1], its mean under P is at most e^e1 times its
@@ -36,8 +37,8 @@ def basic_composition(guarantees: Iterable[Notion]) -> Notion:
         power times the conditional moment, which is at most e^((alpha-1) e2) for every y. zCDP: Renyi at every order;
         with deltas, split all laws into their two parts and keep what is of the first kind throughout, of weight the
         product of the 1 - delta. Gaussian: each release, given the past, is a post-processing of N(mu, 1) against N(0,
-        1) with fresh draws, so together they are one of two normal vectors at distance sqrt(sum mu^2). More releases:
-        induction.
+        1) with fresh draws, so together they are one of two normal vectors at distance sqrt(sum mu^2); deltas as for
+        zCDP. More releases: induction.
     Reference. Dwork, Kenthapadi, McSherry, Mironov, Naor 2006; Bun, Steinke 2016; Mironov 2017; Dong, Roth, Su 2022.
 
     >>> basic_composition([PureDP(0.5), ApproxDP(0.25, 1e-6)])
@@ -88,7 +89,7 @@ def _added(
         case RenyiDP():
             return replace(guarantee, epsilon=round_up(total("epsilon")), relation=relation)
         case GaussianDP():
-            return replace(guarantee, mu=root_upward(total("mu", 2)), relation=relation)
+            return replace(guarantee, mu=root_upward(total("mu", 2)), delta=failed(), relation=relation)
     raise ParameterError(f"{type(guarantee).__name__} is not a notion that composes here", parameter="guarantee")
 
 
@@ -257,7 +258,7 @@ def group_privacy(guarantee: Notion, group_size: int) -> Notion:
             return replace(guarantee, epsilon=_times(guarantee.epsilon, count), delta=_group_delta(guarantee, count))
         case ZCDP(delta=0):
             return replace(guarantee, rho=_times(guarantee.rho, count * count))
-        case GaussianDP():
+        case GaussianDP(delta=0):
             return replace(guarantee, mu=_times(guarantee.mu, count))
     raise NoSoundConversion(_refusal(guarantee))
 
@@ -289,7 +290,7 @@ def _group_delta(guarantee: ApproxDP, count: int) -> float:
 
 def _refusal(guarantee: Guarantee) -> str:
     """Say why there is no group guarantee of the same notion, and what to use."""
-    if isinstance(guarantee, ZCDP):
+    if isinstance(guarantee, ZCDP | GaussianDP):
         return (
             f"each step of a group's chain splits the law in the middle in its own way, so the parts of {guarantee!r} "
             "do not join. Convert to ApproxDP with a delta first, and apply group_privacy to that."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import TypeVar, cast
 
@@ -10,22 +11,12 @@ from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy.guarantees.curves import delta_of, epsilon_of
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.numbers import (
-    bounds,
-    normal_upper_tail,
-    number,
-    probability,
-    renyi_order,
-    root_upward,
-    upward,
-    written,
-)
-from discreet.privacy.pairs import boundary
+from discreet.privacy.guarantees.to_gaussian import approx_to_gaussian, pure_to_gaussian, zcdp_to_gaussian
+from discreet.privacy.numbers import number, probability, renyi_order, upward, written
 from discreet.privacy.relation import require_known
 from discreet.randomness.rigor import Ball
 
 Notion = TypeVar("Notion", bound=Guarantee)
-_LARGE_RHO = 10**4
 
 
 def convert(
@@ -33,8 +24,9 @@ def convert(
 ) -> Notion:
     """Return the strongest guarantee of another notion that is proven to follow, rounded up, for the same relation.
 
-    `delta` belongs to `ApproxDP` and `ZCDP`: the delta the new guarantee shall have (left out: the one the old
-    guarantee has). `alpha` belongs to `RenyiDP`. Where nothing follows, `NoSoundConversion` says why and what would.
+    `delta` belongs to `ApproxDP`, `ZCDP` and `GaussianDP`: the delta the new guarantee shall have (left out: the one
+    the old guarantee has). `alpha` belongs to `RenyiDP`. Where nothing follows, `NoSoundConversion` says why and what
+    would.
 
     Privacy. Every release that keeps the first guarantee keeps the second.
         Proof: one theorem for each step, in this file; a guarantee with delta = 0, or with no loss at all,
@@ -60,7 +52,7 @@ def convert(
     elif to is RenyiDP:
         found = _to_renyi(source, cast(Number, wanted_alpha))
     elif to is GaussianDP:
-        found = _to_gaussian(source)
+        found = _to_gaussian(source, wanted_delta)
     else:
         raise ParameterError("to must be PureDP, ApproxDP, ZCDP, RenyiDP or GaussianDP", parameter="to")
     return cast(Notion, guarantee if found == guarantee else found)
@@ -101,15 +93,16 @@ def _follows(guarantee: Guarantee, other: Guarantee) -> bool:
         case RenyiDP():
             return written(convert(guarantee, RenyiDP, alpha=other.alpha).epsilon) <= written(other.epsilon)
         case GaussianDP():
-            return written(convert(guarantee, GaussianDP).mu) <= written(other.mu)
+            return written(convert(guarantee, GaussianDP, delta=other.delta).mu) <= written(other.mu)
     return False
 
 
 def _arguments(to: type[Guarantee], delta: Number | None, alpha: Number | None) -> tuple[Number | None, Number | None]:
     """Check that each argument belongs to the target notion, and that no argument is missing."""
     if delta is not None:
-        if to not in (ApproxDP, ZCDP):
-            raise ParameterError(f"delta is for ApproxDP and ZCDP; {to.__name__} has none", parameter="delta")
+        if to not in (ApproxDP, ZCDP, GaussianDP):
+            words = f"delta is for ApproxDP, ZCDP and GaussianDP; {to.__name__} has none"
+            raise ParameterError(words, parameter="delta")
         delta = probability(delta, name="delta")
     if alpha is not None:
         if to is not RenyiDP:
@@ -126,9 +119,9 @@ def _plainest(guarantee: Guarantee) -> Guarantee:
     match guarantee:
         case ApproxDP(delta=0):
             return PureDP(guarantee.epsilon, relation=relation)
-        case ZCDP(rho=0, delta=0) | RenyiDP(epsilon=0) | GaussianDP(mu=0):
+        case ZCDP(rho=0, delta=0) | RenyiDP(epsilon=0) | GaussianDP(mu=0, delta=0):
             return PureDP(0, relation=relation)
-        case ZCDP(rho=0):
+        case ZCDP(rho=0) | GaussianDP(mu=0):
             return ApproxDP(0, guarantee.delta, relation=relation)
     return guarantee
 
@@ -172,13 +165,22 @@ def _to_zcdp(source: Guarantee, delta: Number | None) -> ZCDP:
             f"{source!r} bounds one order only; higher orders may be infinite, so no rho follows. Pass delta= for an "
             "approximate guarantee, or convert what this was made from."
         )
-    enough = [direct] if direct is not None and Fraction(direct.delta) <= Fraction(delta) else []
+    through = _through_approx(source, delta, direct, approx_to_zcdp)
+    return ZCDP(min(guarantee.rho for guarantee in through), delta, relation=source.relation)
+
+
+def _through_approx(
+    source: Guarantee, delta: Number, direct: Notion | None, onward: Callable[[ApproxDP], Notion]
+) -> list[Notion]:
+    """Return what follows at a granted delta: directly, and through (epsilon, delta)."""
+    own = 0 if direct is None else getattr(direct, "delta", 0)
+    enough = [direct] if direct is not None and Fraction(own) <= Fraction(delta) else []
     try:
-        enough.append(approx_to_zcdp(to_approx_at(source, delta)))
+        enough.append(onward(to_approx_at(source, delta)))
     except NoSoundConversion:
         if not enough:
             raise
-    return ZCDP(min(guarantee.rho for guarantee in enough), delta, relation=source.relation)
+    return enough
 
 
 def _to_renyi(source: Guarantee, alpha: Number) -> RenyiDP:
@@ -189,25 +191,32 @@ def _to_renyi(source: Guarantee, alpha: Number) -> RenyiDP:
             return zcdp_to_renyi(source, alpha)
         case RenyiDP():
             return renyi_to_renyi(source, alpha)
-        case GaussianDP():
+        case GaussianDP(delta=0):
             return gaussian_to_renyi(source, alpha)
     raise _delta_forbids(source, "the Renyi divergence may be infinite. Keep ApproxDP or delta-approximate ZCDP.")
 
 
-def _to_gaussian(source: Guarantee) -> GaussianDP:
+def _to_gaussian(source: Guarantee, delta: Number | None) -> GaussianDP:
+    """Return the better of the direct rule and, where a delta is granted, the way through (epsilon, delta)."""
+    direct = None
     match source:
         case PureDP():
-            return pure_to_gaussian(source)
-        case ZCDP(delta=0):
-            return zcdp_to_gaussian(source)
+            direct = pure_to_gaussian(source)
+        case ApproxDP():
+            direct = approx_to_gaussian(source)
+        case ZCDP():
+            direct = zcdp_to_gaussian(source)
         case GaussianDP():
-            return source
-        case RenyiDP():
-            raise NoSoundConversion(
-                f"the loss under {source!r} can have an exponential tail, heavier than every normal one, so no mu "
-                "follows. Convert to ApproxDP with a delta instead."
-            )
-    raise _delta_forbids(source, "no normal pair allows that with certainty. Keep ApproxDP or delta-approximate ZCDP.")
+            direct = source
+    if delta is None and direct is not None:
+        return direct
+    if delta is None:
+        raise NoSoundConversion(
+            f"the loss under {source!r} can have an exponential tail, heavier than every normal one, so no mu "
+            "follows. Pass delta= for an approximate guarantee, or convert to ApproxDP with a delta instead."
+        )
+    through = _through_approx(source, delta, direct, approx_to_gaussian)
+    return GaussianDP(min(guarantee.mu for guarantee in through), delta, relation=source.relation)
 
 
 def _delta_forbids(source: Guarantee, consequence: str) -> NoSoundConversion:
@@ -268,23 +277,6 @@ def pure_to_renyi(guarantee: PureDP, alpha: Number) -> RenyiDP:
     return RenyiDP(alpha, min(max(upward(divergence), 0.0), round_up(epsilon)), relation=guarantee.relation)
 
 
-def pure_to_gaussian(guarantee: PureDP) -> GaussianDP:
-    """Return mu = -2 F^-1(1/(1 + e^epsilon)) with F the normal distribution function, the least possible.
-
-    Privacy. epsilon-DP implies mu-Gaussian DP with this mu, and no smaller mu follows.
-        Proof: the worst trade-off curve f is the polygon through (0, 1), (c, c), (1, 0) with c = 1/(1+e^epsilon). G(a)
-        = F(F^-1(1-a) - mu) is convex, G(0) = 1, G(1) = 0, and this mu makes G(c) = c; a convex curve lies below its
-        chords, so G <= f. A smaller mu has G(c) > c = f(c). In numbers mu = sqrt(8) erfinv(tanh(epsilon/2)), and as
-        F(-x) <= exp(-x^2/2)/2, never more than sqrt(8 epsilon).
-    Reference. Dong, Roth, Su 2022 for the trade-off curves.
-    """
-    epsilon = Fraction(guarantee.epsilon)
-    mu = upward(lambda: number(8).sqrt() * (number(epsilon) / 2).tanh().erfinv())
-    if epsilon > 1:  # tanh is next to 1 there: use the complement
-        mu = upward(lambda: number(8).sqrt() * (2 / (1 + number(epsilon).exp())).erfcinv())
-    return GaussianDP(min(mu, root_upward(8 * epsilon)), relation=guarantee.relation)
-
-
 def approx_to_zcdp(guarantee: ApproxDP) -> ZCDP:
     """Return (epsilon tanh(epsilon/2))-zCDP, delta-approximate with the same delta.
 
@@ -308,47 +300,6 @@ def zcdp_to_renyi(guarantee: ZCDP, alpha: Number) -> RenyiDP:
     return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(guarantee.rho)), relation=guarantee.relation)
 
 
-def zcdp_to_gaussian(guarantee: ZCDP) -> GaussianDP:
-    """Return mu = 2 t where sqrt(-ln F(-t)) - sqrt(-ln F(t)) = sqrt(rho), with F the normal distribution function.
-
-    For small rho this is sqrt(2 pi ln(2) rho), about 2.09 sqrt(rho); for large rho it approaches sqrt(8 rho), which is
-    returned for rho above 10^4.
-
-    Privacy. rho-zCDP implies mu-Gaussian DP with this mu (at small rho some mu between 1.77 and 2.09 sqrt(rho) may
-    follow).
-        Proof: let a test call 'P' with chance a = F(-y) under Q and b = F(-x) under P, x < y (a = 0 forces b = 0); the
-        guarantee mu-Gaussian DP says y - x <= mu. Data processing gives b^alpha a^(1-alpha) <= e^(alpha(alpha-1) rho)
-        for alpha > 1, and alpha = sqrt(-ln a / rho) makes it sqrt(-ln b) >= sqrt(-ln a) - sqrt(rho) (trivial if -ln a
-        <=
-        rho). With W(z) = sqrt(-ln F(-z)): W(y) - W(x) <= sqrt(rho). The complement of the test, with P and Q exchanged,
-        gives the same for -y < -x, so let x + y >= 0. W is convex (below), so W(m + t) - W(m - t) grows with m =
-        (x+y)/2; at m = 0 it is at most sqrt(rho), and grows with t = (y-x)/2: so y - x <= 2 t for the t above.
-        W is convex: with hazard h = F'(z)/F(-z), h' = h(h - z), and H = -ln F(-z), W'' >= 0 says 2 H >= h/(h - z). At
-        minus infinity both sides vanish, and the derivative of 2 H - h/(h - z) is h ((h-z)(2h-z) - 1)/(h-z)^2, which is
-        positive by Sampford's inequality.
-        For rho >= 9/2, mu <= sqrt(8 rho): F(-t) <= e^(-t^2/2)/2 gives W(t) >= sqrt(t^2/2 + ln 2), and sqrt(-ln(1-x)) <=
-        sqrt(2x) for x <= 1/2 gives W(-t) <= e^(-t^2/4); for t >= 3 the difference is at least t/sqrt(2).
-        Near 0 rho-zCDP contains randomized response with epsilon tanh(epsilon/2) = rho, which needs sqrt(pi rho).
-    Reference. Sampford 1953 for the hazard of the normal law; Bun, Steinke 2016; Dong, Roth, Su 2022.
-    """
-    rho = Fraction(guarantee.rho)
-
-    def gap(t: float) -> Ball:
-        tail = normal_upper_tail(number(t))
-        return (-tail.log()).sqrt() - (-(-tail).log1p()).sqrt() - number(rho).sqrt()
-
-    ceiling = root_upward(8 * rho)
-    if rho > _LARGE_RHO:
-        return GaussianDP(ceiling, relation=guarantee.relation)
-
-    def enough(t: float) -> bool:
-        return t > 0 and bounds(lambda: gap(t))[0] >= 0
-
-    if not enough(ceiling):
-        raise NoSoundConversion(f"no mu could be certified for {guarantee!r}")
-    return GaussianDP(2 * boundary(0.0, ceiling, enough)[1], relation=guarantee.relation)
-
-
 def renyi_to_renyi(guarantee: RenyiDP, alpha: Number) -> RenyiDP:
     """Return the same divergence at a lower order.
 
@@ -366,14 +317,15 @@ def renyi_to_renyi(guarantee: RenyiDP, alpha: Number) -> RenyiDP:
 
 
 def gaussian_to_zcdp(guarantee: GaussianDP) -> ZCDP:
-    """Return rho = mu^2/2, the least possible.
+    """Return rho = mu^2/2, the least possible, delta-approximate with the same delta.
 
-    Privacy. mu-Gaussian DP implies (mu^2/2)-zCDP, and no smaller rho follows.
+    Privacy. mu-Gaussian DP implies (mu^2/2)-zCDP, and no smaller rho follows; with a delta both hold for the first
+        parts of the mixtures.
         Proof: by Blackwell's theorem every such release is a post-processing of `NormalPair`, whose loss is normal with
         mean mu^2/2 and variance mu^2 under P: (alpha-1) D_alpha = ln E e^((alpha-1) L) = (alpha-1) alpha mu^2/2.
     Reference. Bun, Steinke 2016; Dong, Roth, Su 2022.
     """
-    return ZCDP(round_up(Fraction(guarantee.mu) ** 2 / 2), relation=guarantee.relation)
+    return ZCDP(round_up(Fraction(guarantee.mu) ** 2 / 2), guarantee.delta, relation=guarantee.relation)
 
 
 def gaussian_to_renyi(guarantee: GaussianDP, alpha: Number) -> RenyiDP:

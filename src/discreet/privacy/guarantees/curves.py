@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
 
@@ -25,7 +26,7 @@ def worst_pair(guarantee: Guarantee) -> Pair | None:
             return PureApproxPair(guarantee.epsilon)
         case ApproxDP():
             return PureApproxPair(guarantee.epsilon, guarantee.delta)
-        case GaussianDP():
+        case GaussianDP(delta=0):
             return NormalPair(guarantee.mu)
     return None
 
@@ -33,14 +34,17 @@ def worst_pair(guarantee: Guarantee) -> Pair | None:
 def delta_of(guarantee: Guarantee, epsilon: Fraction) -> float:
     """Return a delta at which the guarantee implies (epsilon, delta)-DP.
 
-    Privacy. For delta-approximate zCDP with its own delta d it is d + (1-d) times the delta of the concentrated part.
+    Privacy. For an approximate zCDP or Gaussian guarantee with its own delta d it is d + (1-d) times the delta of the
+        first part of the mixture.
         Proof: P(S) - e^epsilon P'(S) = (1-d)(A(S) - e^epsilon A'(S)) + d(B(S) - e^epsilon B'(S)) for every event S; the
         first bracket is at most the delta of (A, A'), the second at most 1.
     """
+    if isinstance(guarantee, ZCDP | GaussianDP) and guarantee.delta:
+        own = Fraction(guarantee.delta)
+        return min(round_up(own + (1 - own) * Fraction(delta_of(replace(guarantee, delta=0), epsilon))), 1.0)
     match guarantee:
         case ZCDP():
-            own = Fraction(guarantee.delta)
-            return min(round_up(own + (1 - own) * Fraction(zcdp_delta(Fraction(guarantee.rho), epsilon))), 1.0)
+            return min(zcdp_delta(Fraction(guarantee.rho), epsilon), 1.0)
         case RenyiDP():
             return renyi_delta(Fraction(guarantee.alpha), Fraction(guarantee.epsilon), epsilon)
     pair = worst_pair(guarantee)
@@ -50,16 +54,18 @@ def delta_of(guarantee: Guarantee, epsilon: Fraction) -> float:
 def epsilon_of(guarantee: Guarantee, delta: Fraction) -> float:
     """Return an epsilon at which the guarantee implies (epsilon, delta)-DP, or infinity.
 
-    Privacy. For delta-approximate zCDP with its own delta d <= delta it is the epsilon of the concentrated part at
-        (delta - d)/(1 - d).
+    Privacy. For an approximate zCDP or Gaussian guarantee with its own delta d <= delta it is the epsilon of the first
+        part of the mixture at (delta - d)/(1 - d).
         Proof: solve the bound of `delta_of`; when d = 1 so is delta, and (0, 1)-DP holds for everything.
     """
+    if isinstance(guarantee, ZCDP | GaussianDP) and guarantee.delta:
+        own = Fraction(guarantee.delta)
+        if delta < own or own == 1:
+            return math.inf if delta < own else 0.0
+        return epsilon_of(replace(guarantee, delta=0), (delta - own) / (1 - own))
     match guarantee:
         case ZCDP():
-            own = Fraction(guarantee.delta)
-            if delta < own:
-                return math.inf
-            return 0.0 if own == 1 else zcdp_epsilon(Fraction(guarantee.rho), (delta - own) / (1 - own))
+            return zcdp_epsilon(Fraction(guarantee.rho), delta)
         case RenyiDP():
             return renyi_epsilon(Fraction(guarantee.alpha), Fraction(guarantee.epsilon), delta)
     pair = worst_pair(guarantee)
@@ -97,7 +103,7 @@ def tradeoff_of(guarantee: Guarantee, alpha: float) -> float:
 @lru_cache(maxsize=64)
 def _points(guarantee: Guarantee) -> tuple[tuple[float, float], ...]:
     """Return points (epsilon, delta) that the guarantee implies, from epsilon 0 to where delta hardly falls."""
-    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP) else Fraction(0)
+    own = Fraction(guarantee.delta) if isinstance(guarantee, ZCDP | GaussianDP) else Fraction(0)
     reach = epsilon_of(guarantee, own + (1 - own) * _LEAST_DELTA)
     levels = [reach * step / _LINES for step in range(_LINES + 1)] if math.isfinite(reach) else [0.0]
     return tuple((level, delta_of(guarantee, Fraction(level))) for level in levels)

@@ -225,20 +225,32 @@ class RenyiDP(Guarantee):
 class GaussianDP(Guarantee):
     """Telling neighbors apart is at least as hard as telling a normal mean of 0 from one of mu, at variance 1.
 
+    With a delta it is delta-approximate, as for `ZCDP`: the output laws are mixtures M(x) = (1-delta) A + delta B and
+    M(x') = (1-delta) A' + delta B', where A and A' are that hard to tell apart and B, B' may be anything.
+
     >>> GaussianDP(1).to_zcdp()
     ZCDP(rho=0.5, delta=0.0)
+    >>> GaussianDP(0.5, delta=1e-7).to_approx(delta=1e-6)
+    ApproxDP(epsilon=2.3..., delta=1e-06)
     """
 
     mu: Number
+    delta: Number = 0
     _: KW_ONLY
     relation: Relation = Relation.UNSTATED
 
     def __post_init__(self) -> None:
-        self._check(mu=nonnegative)
+        self._check(mu=nonnegative, delta=probability)
+
+    def _parameters(self) -> list[tuple[str, Number]]:
+        """Return mu, and delta where it is not 0."""
+        return [("mu", self.mu), *([("delta", self.delta)] if self.delta else [])]
 
     def in_words(self) -> str:
         """Say the guarantee for people."""
-        return f"{shown(self.mu)}-Gaussian differential privacy: as hard as telling N(0, 1) from N({shown(self.mu)}, 1)"
+        allowance = f", except with probability {shown(self.delta)}" if self.delta else ""
+        mu = shown(self.mu)
+        return f"{mu}-Gaussian differential privacy: as hard as telling N(0, 1) from N({mu}, 1){allowance}"
 
 
 def price_guarantees_by(price: Callable[[Guarantee], Any]) -> None:

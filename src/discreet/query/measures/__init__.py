@@ -3,4 +3,4 @@
 from discreet.query.measures.measure import Additive, Estimated, Measure, Simple, count, total
 from discreet.query.measures.moments import mean, variance
 from discreet.query.measures.private_keys import SelectedKeys
-from discreet.query.measures.quantile import QuantilesOfGroups, quantiles
+from discreet.query.measures.quantile import QuantilesOfGroups, choice_price, quantiles

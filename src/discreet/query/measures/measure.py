@@ -94,12 +94,10 @@ class Additive(Measure):
     def _noise(self, part: Price) -> NoisyVector:
         sensitivity, squared = self.bounding.moved(self.norms)
         relation, scalar = self.bounding.relation, self.bounding.single and self.entries == 1
-        if part.rho is not None:
+        if part.epsilon is None:  # under a Gaussian budget mu, for which the noise is rounded normal noise
             return NoisyVector.gaussian(
-                rho=part.rho, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar
+                rho=part.rho, mu=part.mu, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar
             )
-        if part.epsilon is None:
-            raise AssertionError("a part of a price is epsilon or rho")
         return NoisyVector.laplace(epsilon=part.epsilon, sensitivity=sensitivity, relation=relation, scalar=scalar)
 
     def release(self, sums: Sequence[Sequence[int]], part: Price) -> list[list[int]]:

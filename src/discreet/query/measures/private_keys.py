@@ -36,6 +36,7 @@ class SelectedKeys(Measure):
         return ThresholdedHistogram(
             epsilon=part.epsilon,
             rho=part.rho,
+            mu=part.mu,
             delta=self.delta,
             keys=self.bounding.groups,
             relation=self.bounding.relation,

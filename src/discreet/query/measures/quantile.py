@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from discreet.laws.number import round_down, round_up
-from discreet.privacy import Price, Relation
-from discreet.privacy.guarantees import in_words
+from discreet.privacy import GaussianDP, Price, Relation
+from discreet.privacy.guarantees import in_words, rho_of_choices
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, argument_on_grid, rounding
 from discreet.query.plan import WEIGHT, Aggregate, Bounding
@@ -56,11 +56,12 @@ class QuantilesOfGroups(Measure):
 
     def mechanism(self, part: Price) -> RankInterval | QuantileTree:
         """Return the choice that every group makes."""
+        price = choice_price(part)
         asked: dict[str, Any] = {
             "relation": self.bounding.relation,
             "steps": self.scale.steps,
-            "epsilon": part.epsilon,
-            "rho": part.rho,
+            "epsilon": price.epsilon,
+            "rho": price.rho,
             "rows": self._rows,
         }
         if len(self.levels) == 1:
@@ -123,7 +124,13 @@ class QuantilesOfGroups(Measure):
         """Say what is released."""
         count = len(self.levels)
         what = "a quantile and two ranks around it" if count == 1 else f"{count} quantiles"
-        return f"{what}, by the exponential mechanism on ranks: {in_words(self.mechanism(part).guarantee)}"
+        price = in_words(self.mechanism(part).guarantee if part.mu is None else GaussianDP(part.mu))
+        return f"{what}, by the exponential mechanism on ranks: {price}"
+
+
+def choice_price(part: Price) -> Price:
+    """Return a price as choices take it, in epsilon or rho; for a mu the rho of choices that keep it."""
+    return part if part.mu is None else Price(rho=rho_of_choices(part.mu))
 
 
 def pieces(steps: int) -> int:

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import TypeVar
 
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Terms
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation, largest_rho
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, Relation, largest_mu, largest_rho
+from discreet.privacy.adaptive import root_down
+from discreet.privacy.numbers import written
 from discreet.query.policy.declarations import Analyst, Policy
 from discreet.query.policy.toml_lines import key_in_toml
 from discreet.query.policy.toml_section import Section, kind, meant, shown
 
-NOTIONS = ("pure", "approx", "zcdp")
+Notion = TypeVar("Notion", bound=Guarantee)
+NOTIONS = ("pure", "approx", "zcdp", "gaussian")
 LARGEST_EPSILON = 10_000
-_BUDGET_KEYS = ("notion", "epsilon", "rho", "delta", "ledger", "anchor", "shared_answers")
-_CAP_KEYS = ("share", "epsilon", "rho", "delta")
+_BUDGET_KEYS = ("notion", "epsilon", "rho", "mu", "delta", "reserve", "ledger", "anchor", "shared_answers")
+_CAP_KEYS = ("share", "epsilon", "rho", "mu", "delta", "reserve")
 _NOTION_LINE = 'notion = "zcdp"'
-_NOTION_WHY = '"zcdp" with rho and delta, "approx" with epsilon and delta, or "pure" with epsilon'
+_NOTION_WHY = (
+    '"zcdp" with rho and delta, "gaussian" with mu, or with epsilon and delta, "approx" with epsilon and delta, or '
+    '"pure" with epsilon'
+)
+_OWN_NUMBER = {"zcdp": "rho", "gaussian": "mu"}  # of epsilon and delta it is computed
 _DELTA_WHY = "the chance of a failure; it must be far below one in the number of people"
 
 
@@ -36,6 +45,21 @@ def concentrated(epsilon: Fraction, delta: Fraction) -> ZCDP:
     (0.0229, Fraction(1, 2000000))
     """
     return ZCDP(largest_rho(epsilon, delta / 2), delta / 2)
+
+
+def gaussian(epsilon: Fraction, delta: Fraction, reserve: Fraction = Fraction(0)) -> GaussianDP:
+    """Return the largest Gaussian budget that keeps an (epsilon, delta) guarantee, with a reserve for private keys.
+
+    Privacy. Whatever keeps the returned guarantee is (epsilon, delta)-differentially private.
+        Proof: with r the reserve, by `largest_mu` mu-Gaussian DP implies (epsilon, d)-DP for d = (delta - r)/(1 - r).
+        An r-approximate guarantee has at epsilon a delta of at most r + (1 - r) d = delta (`delta_of`).
+
+    >>> float(gaussian(Fraction(1), Fraction(1, 10**6)).mu)
+    0.2367...
+    """
+    if reserve >= delta:
+        raise ParameterError("reserve must be a part of delta; got as much or more, write less", parameter="reserve")
+    return GaussianDP(largest_mu(epsilon, (delta - reserve) / (1 - reserve)), reserve)
 
 
 def read_budget(section: Section, relation: Relation) -> Guarantee | None:
@@ -85,8 +109,10 @@ def _guarantee(section: Section, notion: str, total: Guarantee | None) -> Guaran
     """Return the guarantee a budget or (with the total) a cap states in a notion, None where it is not well stated."""
     if _misplaced(section, notion):
         return None
-    main = "rho" if notion == "zcdp" and "epsilon" not in section else "epsilon"
+    main = "epsilon" if "epsilon" in section else _OWN_NUMBER.get(notion, "epsilon")
     loss = _loss(section, main, notion)
+    if notion == "gaussian":
+        return _gaussian(section, main, loss, total)
     delta = Fraction(0) if notion == "pure" else _delta(section, main, notion, total)
     if loss is None or delta is None:
         return None
@@ -94,34 +120,72 @@ def _guarantee(section: Section, notion: str, total: Guarantee | None) -> Guaran
         return PureDP(loss)
     if notion == "approx":
         return ApproxDP(loss, delta)
-    return ZCDP(loss, delta) if main == "rho" else _concentrated(section, loss, delta)
+    return ZCDP(loss, delta) if main == "rho" else _computed(section, "rho", lambda: concentrated(loss, delta))
 
 
 def _misplaced(section: Section, notion: str) -> bool:
     """Note a number that the notion does not have, or two that say the same."""
-    if notion != "zcdp" and "rho" in section:
-        section.complain(f'rho belongs to the notion "zcdp"; with "{notion}" write `epsilon = ...`', "rho")
-    elif notion == "pure" and "delta" in section:
+    own = _OWN_NUMBER.get(notion, "epsilon")
+    for number, of in (("rho", "zcdp"), ("mu", "gaussian"), ("reserve", "gaussian")):
+        if number in section and notion != of:
+            section.complain(f'{number} belongs to the notion "{of}"; with "{notion}" write `{own} = ...`', number)
+            return True
+    if notion == "pure" and "delta" in section:
         section.complain('the notion "pure" has no delta. Remove the line, or write `notion = "approx"`', "delta")
-    elif notion == "zcdp" and "rho" in section and "epsilon" in section:
-        words = "rho and epsilon are both given. Keep rho (with delta), or epsilon and delta, of which rho is computed"
+    elif own in section and own != "epsilon" and "epsilon" in section:
+        with_delta = " (with delta)" if own == "rho" else ""
+        words = (
+            f"{own} and epsilon are both given. Keep {own}{with_delta}, or epsilon and delta, of which {own} is "
+            "computed"
+        )
         section.complain(words, "epsilon")
+    elif notion == "gaussian" and "mu" in section and "delta" in section:
+        words = "mu has no delta. Remove the line, or write `reserve = 1e-7` for keys that are not public"
+        section.complain(words, "delta")
     else:
         return False
     return True
 
 
-def _concentrated(section: Section, epsilon: Fraction, delta: Fraction) -> ZCDP | None:
+def _gaussian(section: Section, main: str, loss: Fraction | None, total: Guarantee | None) -> GaussianDP | None:
+    """Return a Gaussian budget or cap: mu, or the largest mu that (epsilon, delta) allows, and the reserve of delta."""
+    delta = _delta(section, main, "gaussian", None) if main == "epsilon" else Fraction(0)
+    reserve = _reserve(section, total)
+    if loss is None or delta is None or reserve is None:
+        return None
+    if main == "mu":
+        return GaussianDP(loss, reserve)
+    if reserve >= delta:
+        words = (
+            f"the reserve, {float(reserve):g}, must be less than delta, of which it is a part. Write a smaller reserve"
+        )
+        return section.complain(words, "reserve" if "reserve" in section else "delta")
+    return _computed(section, "mu", lambda: gaussian(loss, delta, reserve))
+
+
+def _reserve(section: Section, total: Guarantee | None) -> Fraction | None:
+    """Return the delta set apart for private keys: 0 if left out, and that of the total for a cap."""
+    if "reserve" not in section:
+        return Fraction(0) if total is None else Fraction(getattr(total, "delta", 0))
+    value = section.number("reserve")
+    if value is not None and not 0 <= value < 1:
+        return section.complain("must be at least 0 and less than 1. Write, for example, `reserve = 1e-7`", "reserve")
+    return value
+
+
+def _computed(section: Section, number: str, make: Callable[[], Notion]) -> Notion | None:
+    """Return a budget in a number that is computed from epsilon and delta; note where they allow none."""
     try:
-        return concentrated(epsilon, delta)
+        return make()
     except ParameterError as problem:
-        return section.complain(f"{problem}, or write rho", "epsilon")
+        return section.complain(f"{problem}, or write {number}", "epsilon")
 
 
 def _loss(section: Section, key: str, notion: str) -> Fraction | None:
-    """Return epsilon or rho, which is never defaulted."""
+    """Return epsilon, rho or mu, which is never defaulted."""
     if key not in section:
-        other = ", or state epsilon and delta, of which rho is computed" if notion == "zcdp" else ""
+        own = _OWN_NUMBER.get(notion)
+        other = f", or state epsilon and delta, of which {own} is computed" if own else ""
         return section.missing(
             key, f"{key} = ...", f"how much may be learned about one unit in all: your decision{other}"
         )
@@ -139,7 +203,7 @@ def _delta(section: Section, main: str, notion: str, total: Guarantee | None) ->
     """Return delta; a cap that leaves it out is held by the total alone, a budget must state it."""
     of_total = getattr(total, "delta", None)
     if "delta" not in section:
-        if of_total is not None and not (notion == "zcdp" and main == "epsilon"):
+        if of_total is not None and not (notion in _OWN_NUMBER and main == "epsilon"):
             return Fraction(of_total)
         none = "; 0 if no query may group by private keys" if main == "rho" else ""
         return section.missing("delta", "delta = ...", f"{_DELTA_WHY}, such as 1e-7{none}")
@@ -154,11 +218,13 @@ def _delta(section: Section, main: str, notion: str, total: Guarantee | None) ->
 
 def _cap(section: Section, notion: str | None, budget: Guarantee | None) -> Guarantee | None:
     """Return the cap an analyst is given, None for none."""
-    stated = [key for key in ("share", "epsilon", "rho") if key in section]
+    stated = [key for key in ("share", "epsilon", "rho", "mu") if key in section]
     share = _share(section)
     name = key_in_toml(section.place[-1])
-    if len(stated) > 1 or ("share" in stated and "delta" in section):
-        section.complain("states more than one cap. Keep share alone, or epsilon (with delta), or rho (with delta)")
+    if len(stated) > 1 or ("share" in stated and ("delta" in section or "reserve" in section)):
+        section.complain(
+            "states more than one cap. Keep share alone, or epsilon (with delta), or rho (with delta), or mu"
+        )
     elif not stated and section.entries:
         section.complain(f"states no cap. Write `{name} = {{}}` for none, or `{name} = {{share = 0.25}}`")
     elif stated and notion is not None and budget is not None:
@@ -179,7 +245,7 @@ def _share(section: Section) -> Fraction | None:
 
 
 def _part(budget: Guarantee, share: Fraction) -> Guarantee | None:
-    """Return a share of every number of a budget."""
+    """Return a share of every number of a budget; of a Gaussian one, of mu squared, which is what adds up."""
     match budget:
         case PureDP():
             return PureDP(share * Fraction(budget.epsilon), relation=budget.relation)
@@ -188,12 +254,15 @@ def _part(budget: Guarantee, share: Fraction) -> Guarantee | None:
             return ApproxDP(share * Fraction(budget.epsilon), delta, relation=budget.relation)
         case ZCDP():
             return ZCDP(share * Fraction(budget.rho), share * Fraction(budget.delta), relation=budget.relation)
+        case GaussianDP():
+            mu = root_down(share * written(budget.mu) ** 2)
+            return GaussianDP(mu, share * Fraction(budget.delta), relation=budget.relation)
     return None
 
 
 def _exceeds(cap: Guarantee, budget: Guarantee) -> bool:
     def parts(guarantee: Guarantee) -> list[Fraction]:
-        return [Fraction(getattr(guarantee, name, 0)) for name in ("epsilon", "rho", "delta")]
+        return [Fraction(getattr(guarantee, name, 0)) for name in ("epsilon", "rho", "mu", "delta")]
 
     return any(one > whole for one, whole in zip(parts(cap), parts(budget), strict=True))
 

@@ -30,6 +30,7 @@ _PROTECT = """
 _BUDGET = """
 [budget]
 # What is the budget counted in: "zcdp" (rho, delta; for many answers), "approx" (epsilon, delta), "pure" (epsilon)?
+# Or "gaussian" (mu, or epsilon and delta; with reserve = ... for keys that are not public), the least noise for counts?
 # notion = "zcdp"
 # How much may be learned about one {person} in all, by everybody together and for good? (or: epsilon = ...)
 # rho = ...

@@ -12,6 +12,7 @@ from discreet.query.expression import Expression
 from discreet.query.measures import QuantilesOfGroups
 from discreet.query.plan import EachRow, Engine, FilterRows, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
 from discreet.query.policy import Policy, undeclared_texts
+from discreet.query.pricing.other_budgets import other_budgets
 from discreet.query.pricing.priced_query import PricedQuery
 from discreet.statistics.pricing import stated_confidence
 
@@ -32,6 +33,7 @@ class Explanation:
     digest: str
     cost_in_budget: str = ""  # in the budget's notion, where that is another
     undeclared: tuple[str, ...] = ()  # columns that are read as texts because no type is declared
+    other_budgets: str = ""  # how noisy the same question would be under budgets of other notions
 
     @property
     def relation(self) -> Relation:
@@ -60,6 +62,7 @@ class Explanation:
             ("what bounding may bias", self.bias),
             *([("undeclared columns", "; ".join(self.undeclared))] if self.undeclared else []),
             ("how many like it still fit", f"{self.fits:,}"),
+            *([("other budgets", self.other_budgets)] if self.other_budgets else []),
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -95,6 +98,7 @@ def explain(
         digest=made.digest,
         cost_in_budget=_cost_in_budget(made, policy),
         undeclared=tuple(undeclared_texts(policy, made.query.aggregation.table, _read(made))),
+        other_budgets=other_budgets(made, policy, rows_expected),
     )
 
 
@@ -134,7 +138,7 @@ def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float)
         rows.append([asked.name, _part(part), measure.spread(part)[inner], half, measure.words(part)])
     if made.selection is not None and made.selection_part is not None and not made.selection.asked:
         rows.append(["(keys)", _part(made.selection_part), None, "", made.selection.words(made.selection_part)])
-    unit = "epsilon" if made.cost.noise.name == "LAPLACE" else "rho"
+    unit = made.cost.word
     title = f"half-width at {100 * confidence:.6g} %" + (
         f" for {rows_expected:,} rows a group" if rows_expected else ""
     )
@@ -142,7 +146,7 @@ def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float)
 
 
 def _part(part: Price) -> float:
-    return float(part.epsilon if part.epsilon is not None else part.rho or 0)
+    return float(next(amount for amount in (part.epsilon, part.rho, part.mu) if amount is not None))
 
 
 def _width(measure: Any, part: Any, width: float | None, confidence: float) -> object:

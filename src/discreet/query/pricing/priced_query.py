@@ -42,7 +42,7 @@ from discreet.query.plan import (
     ordered_asked,
 )
 from discreet.query.policy import Policy, SourceKind, UnitLink
-from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of
+from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of, word_of
 from discreet.query.pricing.released_table import Evaluate, Finished, ReleasedTable, finish, public_keys
 from discreet.randomness import bits
 
@@ -89,7 +89,7 @@ class PricedQuery:
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
         measured = [f"{type(measure).__name__} {measure.entries}" for measure in self.measures]
-        spent = [f"{part.epsilon} {part.rho}" for part in self.parts]
+        spent = [f"{part.epsilon} {part.rho if part.mu is None else f'mu {part.mu}'}" for part in self.parts]
         together = [self.places[one.name] for one in self.ordered]
         parts = [
             _FORMAT,
@@ -254,7 +254,7 @@ def priced(
 
     if price.error is None:
         return _checked_length(at(price))
-    word = "rho" if noise is Noise.GAUSSIAN else "epsilon"
+    word = word_of(policy.budget, price)
 
     def with_amount(amount: Fraction) -> PricedQuery:
         return at(Price(delta=price.delta, **{word: amount}))
@@ -264,7 +264,7 @@ def priced(
 
 
 def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, rows_expected: int | None) -> PricedQuery:
-    """Buy every measure at its own cheapest price for the error; the sum is the cheapest for all of them."""
+    """Buy every measure at its own cheapest price for the error; together they are the cheapest for all of them."""
     some = at(Fraction(1))
 
     def part(measure: Measure) -> Fraction | None:
@@ -278,7 +278,7 @@ def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, rows
     if not needed:
         return at(cheapest(lambda amount: _widest(some.measures[0], some.cost.part(amount), rows_expected), error))
     parts = [needed / 100 if one is None else one for one in found]  # what its bounds keep anyway gets a little
-    made = at(sum(parts, Fraction(0)))
+    made = at(some.cost.together(parts))
     return replace(made, parts=tuple(made.cost.part(one) for one in parts))
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.errors import MissingParameter, ParameterError, PolicyError
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
 from discreet.privacy.numbers import as_written
 from discreet.query.engines import engine_and_policy
 from discreet.query.expression import Type, plain_value
@@ -81,9 +81,10 @@ def policy_of_frames(
     """Return the policy that the arguments of `Session.from_frames` state, and an engine over the frames."""
     if not frames:
         raise MissingParameter("name at least one table: Session.from_frames(visits=frame, unit=..., budget=...)")
-    if not isinstance(budget, PureDP | ApproxDP | ZCDP):
+    if not isinstance(budget, PureDP | ApproxDP | ZCDP | GaussianDP):
         raise ParameterError(
-            "budget must be a guarantee; write PureDP(3), ApproxDP(3, 1e-6) or ZCDP(0.5)", parameter="budget"
+            "budget must be a guarantee; write PureDP(3), ApproxDP(3, 1e-6), ZCDP(0.5) or GaussianDP(1)",
+            parameter="budget",
         )
     if ledger is not None and lineage is None:
         raise MissingParameter(

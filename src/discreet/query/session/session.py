@@ -70,7 +70,7 @@ class Session:
 
         Args:
             unit: the column that names the person, "row", or one of these for each table.
-            budget: what may be spent in all, such as PureDP(3) or ZCDP(0.5, delta=1e-6).
+            budget: what may be spent in all, such as PureDP(3), ZCDP(0.5, delta=1e-6) or GaussianDP(1).
             rows: the most rows of one unit that count; `groups` and `rows_per_group` may be given instead, or too.
             groups: the most groups of one unit that count.
             rows_per_group: the most rows of one unit that count in each of its groups.
@@ -97,6 +97,7 @@ class Session:
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         share: Number | None = None,
         error: Number | None = None,
         rows_expected: int | None = None,
@@ -108,7 +109,7 @@ class Session:
 
         `rows_expected` is about how many rows a group has, for the widths of means.
         """
-        price = read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         made = self._charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         fits = self.ledger.fits(self.analyst, made.guarantee)
         return explain(
@@ -122,6 +123,7 @@ class Session:
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         share: Number | None = None,
         error: Number | None = None,
         rows_expected: int | None = None,
@@ -144,6 +146,7 @@ class Session:
             epsilon: the price, alone or with `delta`.
             delta: the chance of naming a rare key, where keys are not public.
             rho: the price under a budget of zCDP.
+            mu: the price under a Gaussian budget.
             share: the price as a part of the budget.
             error: the half-width wanted at 95 %: the cheapest price for it.
             rows_expected: about how many rows a group has, for `error=` of a mean.
@@ -152,7 +155,8 @@ class Session:
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait while the same question is answered elsewhere; 600 if left out.
         """
-        charging, price = self._charging, read_price(epsilon=epsilon, delta=delta, rho=rho, share=share, error=error)
+        charging = self._charging
+        price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         made = charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
         charging.check(made)
 
@@ -174,6 +178,7 @@ class Session:
         k: int,
         epsilon: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         share: Number | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
         bounds: Mapping[str, Any] | None = None,
@@ -183,7 +188,7 @@ class Session:
 
         `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
         """
-        price = read_price(epsilon=epsilon, rho=rho, share=share, accepts=("epsilon", "rho", "share"))
+        price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
         made = self._charging.priced(sql, price, bounds=bounds, keys=keys)
         self._charging.check(made)
         return top(self._charging, made, k, timeout)

@@ -15,8 +15,8 @@ from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer import Record, plain
 from discreet.query.expression import Value
-from discreet.query.measures import Simple
-from discreet.query.plan import Engine, Noise, key_from_text, key_to_text, written
+from discreet.query.measures import Simple, choice_price
+from discreet.query.plan import Engine, key_from_text, key_to_text, written
 from discreet.query.pricing import PricedQuery, as_released, public_keys
 from discreet.query.session.charging import Charging
 
@@ -93,8 +93,8 @@ class TopKeys:
         each = bounding.largest * (norms.apart if bounding.relation is Relation.CHANGE_ONE else norms.one)
         sensitivity = Sensitivity(each, norm=Norm.LINF, relation=bounding.relation)
         monotone = norms.nonnegative and bounding.relation is Relation.ADD_REMOVE
-        cost = self.made.cost
-        price = {"rho" if cost.noise is Noise.GAUSSIAN else "epsilon": cost.amount}
+        cost = choice_price(self.made.cost.part(self.made.cost.amount))
+        price = {"rho": cost.rho} if cost.epsilon is None else {"epsilon": cost.epsilon}
         return TopMechanism(k=self.places, sensitivity=sensitivity, monotone=monotone, **price)
 
     def release(self, engine: Engine) -> list[str]:

@@ -58,7 +58,8 @@ class Watch:
         self._lock = threading.Lock()
         pure = Price(epsilon=price.epsilon, share=price.share)
         if price.share is not None and noise_of(session.policy.budget, pure).name == "GAUSSIAN":
-            raise ParameterError("share= must be left out under a zCDP budget; write epsilon=", parameter="share")
+            words = "share= must be left out under a zCDP or Gaussian budget; write epsilon="
+            raise ParameterError(words, parameter="share")
         self._cost = cost_under(session.policy.budget, pure, private_keys=False, relation=session.policy.relation)
 
     @property

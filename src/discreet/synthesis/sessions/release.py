@@ -15,7 +15,7 @@ from discreet.errors import ConflictingParameters, DiscreetError, MissingParamet
 from discreet.laws.number import Number
 from discreet.ledger import Charge
 from discreet.ledger.contract import guarantee_to_plain
-from discreet.privacy import ZCDP, ApproxDP, Guarantee, Price, PureDP, Relation, largest_rho
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureDP, Relation, largest_rho
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.policy import MOST_PEOPLE, TablePolicy, UnitIsRow
 from discreet.query.pricing import nothing_spent, read_price
@@ -200,8 +200,10 @@ def price_under(budget: Guarantee, price: Price) -> Price:
     """
     if isinstance(budget, ZCDP):
         return _under_concentrated(budget, price)
+    if isinstance(budget, GaussianDP):
+        return _under_gaussian(price)
     if not isinstance(budget, PureDP | ApproxDP):
-        raise AssertionError("a budget is pure, approximate or concentrated")
+        raise AssertionError("a budget is pure, approximate, concentrated or Gaussian")
     if price.rho is not None:
         raise ParameterError(
             "rho= must be left out under a budget in epsilon; got rho=, write epsilon=. Nothing was spent.",
@@ -228,6 +230,18 @@ def _under_concentrated(budget: ZCDP, price: Price) -> Price:
         )
     if price.epsilon is not None and price.delta is not None:
         return Price(rho=largest_rho(price.epsilon, price.delta))
+    return price
+
+
+def _under_gaussian(price: Price) -> Price:
+    """Return epsilon or rho as it is: the ledger charges the mu that a pure or a concentrated guarantee implies."""
+    if price.share is not None or price.delta is not None:
+        given = "share" if price.share is not None else "delta"
+        raise ParameterError(
+            f"{given}= must be left out under a Gaussian budget, where synthesis is priced in rho= or epsilon= alone "
+            f"and charged the mu that they imply; got {given}=, write rho=. Nothing was spent.",
+            parameter=given,
+        )
     return price
 
 
