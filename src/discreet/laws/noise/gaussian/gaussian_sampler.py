@@ -237,10 +237,14 @@ class GaussianTable:
         """Return integers certainly at most 2^64 times the probabilities, multiples of 2^(64 - mass_bits)."""
         with precision(128):
             total = float(self._total())
-        places = self._outcomes if self.low_bits == 0 else self._outcomes ^ (self._outcomes >> 63)
-        weights = np.exp(-(places * places) * (0.5 / float(self._step_variance)))
+        places = np.abs(self._outcomes) if self.low_bits == 0 else self._outcomes ^ (self._outcomes >> 63)
+        weights = self._float_weights(np.arange(self._reach + 1.0))[places]
         scaled = np.floor(weights * ((1.0 - 2.0**-36) / total * 2.0**mass_bits))
         return [int(mass) << (64 - mass_bits) for mass in scaled]
+
+    def _float_weights(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of values or block starts from 0 on, to a relative 2^-38."""
+        return np.exp(-(places * places) * (0.5 / float(self._step_variance)))
 
     def _from_residual(self) -> int:
         """Sample exactly what the integer masses leave out, by walking its cumulative sums in balls."""
