@@ -26,10 +26,11 @@ w exp(-(k + t)^2 / (2 s^2)), to a relative 2^-38. Rule: it is exact on polynomia
 positive with sum 1, so divided by exp(-k^2 / (2 s^2)) it errs by at most twice the distance of exp(-a t) exp(-b t^2), b
 = 1 / (2 s^2), from a polynomial of that degree. Cut the series of the second factor after 23 terms and, in its j-th
 term, that of the first after degree 47 - 2 j. Within the table a <= 9 and b <= 1/2, so what is cut is below the sum
-over j <= 23 of (1/8)^j / j! e^4.5 4.5^(48 - 2j) / (48 - 2j)!, plus (1/8)^24: less than 2^-60, while E exp(-a T - b T^2)
->= 7/8 by the lemma's bounds. Rounding: (k + t)^2 / (2 s^2) <= (9 + 1/2)^2 / 2 < 46 is off by a relative 2^-50, nodes and
-weights come from balls, and exp is off by a relative 2^-40 (assumption float-log-exp, with its slack). Below s = 1 there
-are at most 17 columns, and the weights come from balls. Below 16 the table is made at once, within milliseconds.
+over j <= 23 of (1/8)^j / j! e^4.5 4.5^(48 - 2j) / (48 - 2j)!, plus (1/8)^24: less than 2^-60. The mean that is sought
+is at least E exp(-b T^2) >= 7/8, since E exp(-a T - b T^2) = E cosh(a T) exp(-b T^2). Rounding: (k + t)^2 / (2 s^2) <=
+(9 + 1/2)^2 / 2 < 46 is off by a relative 2^-50, nodes and weights come from balls, and exp is off by a relative 2^-40
+(assumption float-log-exp, with its slack). Below s = 1 there are at most 17 columns, and the weights come from balls.
+Below 16 the table is made at once, within milliseconds.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ from discreet.randomness.rigor import (
     Ball,
     ball,
     ceil_of_upper,
+    ensure_tested,
     floor_of_lower,
     lower_float,
     precision,
@@ -68,6 +70,7 @@ class RoundedSampler:
     """Thinned discrete Gaussian draws; for narrow laws only until a table has paid for itself."""
 
     def __init__(self, scale: Fraction) -> None:
+        ensure_tested()
         self.scale = scale
         self._thinned = Thinned(scale) if scale >= _ALWAYS_A_TABLE else None
         self._worth_a_table = _DRAWS_PER_COLUMN * 16 * int(scale)
