@@ -30,7 +30,7 @@ class RoundedGaussian(IntegerNoise):
     | property | value |
     |---|---|
     | support | all integers |
-    | variance | scale^2 + 1/12, from scale 1 on to 8 digits |
+    | variance | scale^2 + 1/12, to 7 digits from scale 1 on |
     | loss of a shift d | within d / (2 scale^2) of that of the normal law, unbounded |
     | Renyi divergence of a shift d | at most alpha d^2 / (2 scale^2) |
 
@@ -105,7 +105,7 @@ class RoundedGaussian(IntegerNoise):
         p(y - d) / p(y) is an average of the normal ratio exp((2 x d - d^2) / (2 scale^2)) over x in (y - 1/2, y + 1/2),
         with positive weights. So the loss exceeds epsilon where y - 1/2 >= c and does not where y + 1/2 <= c: only the
         integer within 1/2 of c is open, and it is decided in balls. At epsilon 0 the loss vanishes at y = shift / 2, by
-        symmetry, and nowhere else.
+        symmetry, and nowhere else. No other tie is known; one would end in an error, after 2^16 bits.
         """
         middle = epsilon * self.scale * self.scale / shift + Fraction(shift, 2)
         nearest = math.floor(middle + _HALF)

@@ -1,5 +1,8 @@
 """Exact discrete Gaussian draws by whichever exact method is cheaper for the number asked so far.
 
+Everything below holds for any rational variance in the place of sigma^2, sigma being a rational within 1 % of its root
+that sets the sizes of blocks and proposals; the rounded Gaussian law draws from such a one.
+
 Rejection, without preparation: discrete Laplace proposals and one exact coin each. With t = floor(sigma) + 1 and Y
 discrete Laplace of scale t, accepting Y with probability exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2)) leaves P(Y = y)
 proportional to exp(-|y|/t - (|y| - sigma^2/t)^2 / (2 sigma^2)), which is exp(-y^2 / (2 sigma^2)) up to a constant.
