@@ -138,6 +138,19 @@ def test_no_integer_mass_exceeds_its_probability_and_little_is_left(name):
             assert arb(Fraction(masses[place], WORD)) <= rounded_mass(SCALES[name], place)
 
 
+@pytest.mark.parametrize(
+    "scale", [Fraction(1), Fraction(5, 4), Fraction(3.7), Fraction(16), Fraction(1023.7)], ids=float
+)
+def test_the_gauss_rule_gives_the_masses_to_more_digits_than_the_table_relies_on(scale):
+    table = RoundedTable(scale)
+    weights = table._float_weights(np.arange(table._reach + 1.0))
+    with flint.ctx.workprec(160):
+        height = arb(scale) * (2 * flint.arb.pi()).sqrt()
+        for place in range(0, table._reach + 1, max(table._reach // 200, 1)):
+            truth = height * rounded_mass(scale, place)
+            assert abs(arb(weights[place]) - truth) < truth * arb(Fraction(1, 2**44))
+
+
 @pytest.mark.parametrize(("name", "bits"), [("1/3", 8), ("1", 8), ("3.7", 8), ("16", 10)])
 def test_a_table_that_often_leaves_it_to_the_residual_has_the_law(name, bits, rounds):
     table = RoundedTable(SCALES[name], mass_bits=bits)
