@@ -7,21 +7,22 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws import DiscreteGaussian, Enclosure, LocationPair, Pair, RoundedGaussian
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, Enclosure, LocationPair, Pair, RoundedGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import exact_rational
 from discreet.privacy import PrivacyLoss
-from discreet.privacy.numbers import bounds, number, root_upward
-from discreet.privacy.pairs import NormalPair, Side, enclosed, tradeoff_from_deltas
-from discreet.randomness.rigor import Ball, precision, upper_float
+from discreet.privacy.numbers import bounds, root_upward
+from discreet.privacy.pairs import NormalPair, PureApproxPair, Side, enclosed, tradeoff_from_deltas
+from discreet.randomness.rigor import precision, upper_float
 
 _METHOD = "largest over the number of new keys, each in closed form"
 _TIGHT = 1e-6
+_ROUNDING = 2.0**-46  # what a dozen operations and elementary functions of floats are off by, a hundred times over
 _MOST_BOXES = 4000
 MOST_SUMMED, WIDEST_SUMMED = 16, 16  # sums of more or wider noises are as good as normal, and take longer
 _DEVIATIONS, _PRECISION = 14, 128  # 14 deviations leave out less than 1e-43
@@ -63,8 +64,8 @@ class KeysPair(Pair):
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose the largest term."""
         if isinstance(epsilon, float) and epsilon == math.inf:
-            return enclosed(self._named(self.new), method=_METHOD)
-        level = exact_rational(epsilon, name="epsilon")
+            return enclosed(self._term(self.new, 0, 0, 0.0), method=_METHOD)
+        level = float(exact_rational(epsilon, name="epsilon"))
         low, high = 0.0, 0.0
         for low, high in self._narrowing(level):  # noqa: B007  the last step is the answer
             if high <= low * (1 + _TIGHT):
@@ -73,14 +74,14 @@ class KeysPair(Pair):
 
     def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
         """Say whether delta(epsilon) is certainly at most a delta; cheaper than to compute it."""
-        for low, high in self._narrowing(epsilon):
+        for low, high in self._narrowing(float(epsilon)):
             if low > delta:
                 return False
             if high <= delta:
                 return True
         return False
 
-    def _narrowing(self, level: Fraction) -> Iterator[tuple[float, float]]:
+    def _narrowing(self, level: float) -> Iterator[tuple[float, float]]:
         """Yield ends of the largest term, narrower and narrower."""
         best = max(self._term(a, b, self.moved - a - b, level)[0] for a in {0, self.new} for b in {0, self.other_new})
         whole = (0, self.new, 0, self.other_new)
@@ -99,39 +100,43 @@ class KeysPair(Pair):
                 heapq.heappush(boxes, (-self._above(half, level), half))
         yield best, high
 
-    def _above(self, box: tuple[int, int, int, int], level: Fraction) -> float:
+    def _above(self, box: tuple[int, int, int, int], level: float) -> float:
         """Return a bound on all terms of a box of numbers of new keys."""
         first, last, other_first, other_last = box
         return self._term(last, other_last, self.moved - first - other_first, level)[1]
 
-    def _term(self, new: int, other: int, moved: int, level: Fraction) -> tuple[float, float]:
-        """Enclose 1 - q(a) + q(a) d(m; level + ln q(b) - ln q(a))."""
-        at = bounds(lambda: number(level) + self._log_kept(other) - self._log_kept(new))
-        low, high = curve(self.noise, moved, at[1])[0], curve(self.noise, moved, at[0])[1]
+    def _term(self, new: int, other: int, moved: int, level: float) -> tuple[float, float]:
+        """Return ends of 1 - q(a) + q(a) d(m; level + ln q(b) - ln q(a)); every sum is of positive numbers."""
+        low, high = self._rate
+        near = level + new * low - other * high
+        far = level + new * high - other * low
+        slack = _ROUNDING * (abs(level) + (new + other) * high)
+        least, most = curve(self.noise, moved, far + slack)[0], curve(self.noise, moved, near - slack)[1]
+        named = -math.expm1(-new * low), -math.expm1(-new * high)
         return (
-            bounds(lambda: 1 - self._log_kept(new).exp() * number(1 - Fraction(low)))[0],
-            bounds(lambda: 1 - self._log_kept(new).exp() * number(1 - Fraction(high)))[1],
+            (named[0] + (1 - named[0]) * least) * (1 - _ROUNDING),
+            (named[1] + (1 - named[1]) * most) * (1 + _ROUNDING),
         )
 
-    def _log_kept(self, new: int) -> Ball:
-        """Enclose ln q: that none of several new keys is named."""
-        return new * (-self._tail()).log1p()
-
-    def _tail(self) -> Ball:
-        """Enclose the chance that a new key is named, at the current precision."""
-        return self.noise.tail_ball(self.threshold - 1)
-
-    def _named(self, new: int) -> tuple[float, float]:
-        """Return ends of the chance that one of several new keys is named."""
-        return bounds(lambda: -self._log_kept(new).expm1())
+    @cached_property
+    def _rate(self) -> tuple[float, float]:
+        """Ends of -ln(1 - p), p being the chance that a new key is named."""
+        return bounds(lambda: -(-self.noise.tail_ball(self.threshold - 1)).log1p())
 
     def max_loss(self) -> Enclosure:
         """Infinite where a new key can be named on P's table, or else the largest loss of the noise."""
         if self.new and self.noise.support[1] is None:
             return Enclosure.exact(math.inf, method=_METHOD)
         high = (PrivacyLoss.from_pairs([LocationPair(self.noise, shift=1)]) * max(self.moved, 1)).max_loss().upper
-        lost = -bounds(lambda: self._log_kept(self.other_new))[0]
+        lost = self.other_new * self._rate[1]
         return Enclosure(0.0, high + lost, (high + lost) * (1 + 2.0**-50), _METHOD)
+
+    def components(self) -> tuple[tuple[Pair, int], ...]:
+        """All keys move, and one release more names a new key outright: a pair that composes fast, and dominates."""
+        rate = 1 / self.noise.scale
+        shifted = NormalPair(rate) if isinstance(self.noise, RoundedGaussian) else LocationPair(self.noise, shift=1)
+        keys = max(self.new, self.other_new)
+        return (shifted, self.moved), (PureApproxPair(0, self._term(keys, 0, 0, 0.0)[1]), 1)
 
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the best miss from delta at several levels, in both directions."""
@@ -155,24 +160,52 @@ def _halved(box: tuple[int, int, int, int]) -> Iterator[tuple[int, int, int, int
         yield first, last, middle + 1, other_last
 
 
-@lru_cache(maxsize=4096)
 def curve(noise: IntegerNoise, moved: int, level: float) -> tuple[float, float]:
     """Return ends of the curve d(moved; level) of noise on counts that move by 1 each, at any level."""
-    if level < 0:  # P(S) - a Q(S) = 1 - a (1 - (Q - P/a)(the rest)), and the noise is symmetric
-        at, ends = Fraction(level), curve(noise, moved, -level)
-        return (
-            bounds(lambda: 1 - number(at).exp() * number(1 - Fraction(ends[0])))[0],
-            bounds(lambda: 1 - number(at).exp() * number(1 - Fraction(ends[1])))[1],
-        )
-    if moved == 0 or math.isinf(level):
+    if level < 0:  # P(S) - a Q(S) = 1 - a + a (Q - P/a)(the rest), and the noise is symmetric
+        low, high = curve(noise, moved, -level)
+        lost, ratio = -math.expm1(level), math.exp(level)
+        return (lost + ratio * low) * (1 - _ROUNDING), (lost + ratio * high) * (1 + _ROUNDING)
+    if moved == 0:
         return 0.0, 0.0
+    if isinstance(noise, DiscreteLaplace):
+        return _summed_laplace(noise.scale, moved).delta(level)
     if isinstance(noise, DiscreteGaussian) and moved <= MOST_SUMMED and noise.scale < WIDEST_SUMMED:
-        return _summed(noise).delta(moved, Fraction(level))
+        return _summed_gaussian(noise).delta(moved, level)
     if isinstance(noise, RoundedGaussian):
         found = NormalPair(Fraction(root_upward(moved / noise.scale**2))).delta(level)
     else:
         found = (PrivacyLoss.from_pairs([LocationPair(noise, shift=1)]) * moved).delta(level)
     return found.lower, found.upper
+
+
+class SummedLaplace:
+    """The curve of discrete Laplace noise of scale s on m counts that move by 1 each: m times randomized response.
+
+    A count has the loss 1/s with chance p = 1/(1 + e^(-1/s)) and -1/s otherwise, so with i of the first kind the loss is
+    (2 i - m)/s and d = the sum over losses above the level of C(m, i) p^i (1-p)^(m-i) (1 - e^(level - loss)), all
+    positive. In floats each logarithm of a chance, a sum of 2 m terms, is off by at most (2 m + 4) u times the sum of
+    their sizes.
+    """
+
+    def __init__(self, scale: Fraction, moved: int) -> None:
+        rate = float(1 / scale)
+        self._loss = (2.0 * np.arange(moved + 1) - moved) * rate
+        places = np.arange(1, moved + 1)
+        choose = np.concatenate([[0.0], np.cumsum(np.log((moved + 1.0 - places) / places))])
+        likely = -math.log1p(math.exp(-rate))
+        self._log_mass = choose + moved * likely - (moved - np.arange(moved + 1)) * rate
+        size = moved * (rate - likely) + float(np.abs(np.diff(choose, prepend=0.0)).sum())
+        self._share = (2 * moved + 8) * 2.0**-52 * (size + 2.0) + _ROUNDING
+
+    def delta(self, level: float) -> tuple[float, float]:
+        """Return ends of the sum."""
+        above = self._loss > level
+        terms = np.exp(self._log_mass[above]) * -np.expm1(level - self._loss[above])
+        value = float(terms.sum())
+        # a loss at the level itself, by rounding above or below, adds next to nothing
+        edge = 4 * _ROUNDING * (1.0 + abs(level) + abs(float(self._loss[-1])))
+        return max(value * (1 - self._share) - edge * 1e-30, 0.0), value * (1 + self._share) + edge * 1e-30
 
 
 class SummedGaussian:
@@ -209,16 +242,22 @@ class SummedGaussian:
         share = (moved * (len(self._masses) + 8) + len(tails)) * 2.0**-52
         return value * (1 - share), value * (1 + share) + moved * self._beyond
 
-    def delta(self, moved: int, level: Fraction) -> tuple[float, float]:
+    def delta(self, moved: int, level: float) -> tuple[float, float]:
         """Return ends of T(t - m) - e^level T(t)."""
-        start = math.floor(level * self._square + Fraction(moved, 2)) + 1
-        near, far = self._tail(moved, start - moved), self._tail(moved, start)
-        low = bounds(lambda: number(Fraction(near[0])) - number(level).exp() * number(Fraction(far[1])))[0]
-        high = bounds(lambda: number(Fraction(near[1])) - number(level).exp() * number(Fraction(far[0])))[1]
-        return max(low, 0.0), min(max(high, 0.0), 1.0)
+        start = math.floor(Fraction(level) * self._square + Fraction(moved, 2)) + 1
+        near, far, ratio = self._tail(moved, start - moved), self._tail(moved, start), math.exp(level)
+        low = near[0] - ratio * (1 + _ROUNDING) * far[1]
+        high = near[1] - ratio * (1 - _ROUNDING) * far[0]
+        return max(low * (1 - _ROUNDING), 0.0), min(max(high * (1 + _ROUNDING), 0.0), 1.0)
 
 
 @lru_cache(maxsize=64)
-def _summed(noise: DiscreteGaussian) -> SummedGaussian:
+def _summed_gaussian(noise: DiscreteGaussian) -> SummedGaussian:
     """Return the sums of a noise, kept for the last few."""
     return SummedGaussian(noise)
+
+
+@lru_cache(maxsize=64)
+def _summed_laplace(scale: Fraction, moved: int) -> SummedLaplace:
+    """Return the sums of a noise, kept for the last few."""
+    return SummedLaplace(scale, moved)

@@ -48,9 +48,7 @@ def gaussian_threshold(epsilon: Fraction, delta: Fraction, keys: int, *, exchang
     def enough(scale: Fraction) -> bool:
         return curve(DiscreteGaussian(scale), moved, float(epsilon))[1] <= delta
 
-    return _together(
-        DiscreteGaussian, _least(enough, normal), epsilon, delta, keys, exchanged=exchanged
-    )
+    return _together(DiscreteGaussian, _least(enough, normal), epsilon, delta, keys, exchanged=exchanged)
 
 
 @lru_cache(maxsize=128)
@@ -128,8 +126,7 @@ def _keeps(
     """Say whether noise and threshold together are certainly (epsilon, delta)-DP, in both directions."""
     sides = (Side.REMOVE,) if exchanged else (Side.REMOVE, Side.ADD)
     return all(
-        KeysPair.of(noise, threshold, keys=keys, exchanged=exchanged, side=side).keeps(epsilon, delta)
-        for side in sides
+        KeysPair.of(noise, threshold, keys=keys, exchanged=exchanged, side=side).keeps(epsilon, delta) for side in sides
     )
 
 
