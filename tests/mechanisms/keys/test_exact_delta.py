@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from fractions import Fraction
 
 import numpy as np
@@ -120,6 +121,20 @@ def test_curves_agree_with_the_accountant(moved: int, level: float) -> None:
         assert high - low <= 1e-9 * high + 1e-18
 
 
+@pytest.mark.parametrize("kind", KeyNoise)
+@pytest.mark.parametrize("relation", [ADD, CHANGE])
+@pytest.mark.parametrize(
+    ("epsilon", "delta", "keys"), [(1e-4, 1e-6, 20), (0.3, 1e-30, 3), (1e-3, 1e-3, 2), (3, 0.2, 9)]
+)
+def test_prices_at_the_edge_find_a_threshold_that_keeps_them(
+    kind: KeyNoise, relation: dp.Relation, epsilon: float, delta: float, keys: int
+) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # some of these prices make little sense, and must hold all the same
+        histogram = ThresholdedHistogram(epsilon=epsilon, delta=delta, keys=keys, relation=relation, noise=kind)
+    assert histogram.loss.delta(Fraction(str(epsilon))).upper <= delta * (1 + 1e-9)
+
+
 @pytest.mark.parametrize("exchanged", [False, True])
 def test_the_largest_term_is_found_without_looking_at_all(exchanged: bool) -> None:
     noise = DiscreteLaplace(Fraction(9, 2))
@@ -127,7 +142,7 @@ def test_the_largest_term_is_found_without_looking_at_all(exchanged: bool) -> No
         pair = KeysPair.of(noise, 40, keys=6, exchanged=exchanged, side=side)
         for level in (0.0, 0.5, 1.0, 1.4):
             every = max(
-                pair._term(a, b, pair.moved - a - b, level)[1]
+                pair._term(a, b, pair.moved - a - b, Fraction(level))[1]
                 for a in range(pair.new + 1)
                 for b in range(pair.other_new + 1)
             )

@@ -12,7 +12,15 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, Enclosure, LocationPair, Pair, RoundedGaussian
+from discreet.laws import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Enclosure,
+    LocationPair,
+    Pair,
+    RoundedGaussian,
+    TruncatedLaplace,
+)
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import exact_rational
 from discreet.privacy import PrivacyLoss
@@ -35,15 +43,15 @@ class KeysPair(Pair):
     Of P's table at most `new` keys are held by this person alone, of Q's at most `other_new`; `moved` keys differ at
     most. A key is named where its noisy count reaches the threshold.
 
-    Privacy. Let p = P(noise >= threshold - 1), q(a) = (1 - p)^a, and d(m; e) the curve of noise on m counts that move by
-        1. Then delta(e) is the largest over a, b of 1 - q(a) + q(a) d(moved - a - b; e + ln q(b) - ln q(a)).
+    Privacy. Let p = P(noise >= threshold - 1), q(a) = (1 - p)^a, and d(m; e) the curve of noise on m counts that move
+        by 1. Then delta(e) is the largest over a, b of 1 - q(a) + q(a) d(moved - a - b; e + ln q(b) - ln q(a)).
         Proof: let a keys be new on P's table and b on Q's, and m others move by 1 between counts of at least 1. A new
         key is named with chance p on its own table and never on the other, independently of all else. So P names a key
         that Q cannot with chance 1 - q(a), an event that counts in full; given that it does not, the outcome without
         keys that P cannot name has the laws q(a) A and q(b) A', A and A' being thresholded noise on m moved counts.
         The best event there gives H = q(a) sup over S of A(S) - e^(e + ln q(b) - ln q(a)) A'(S), and thresholding is
         post-processing, lost on counts far above the threshold: d(m; .). It grows with m, so all other keys move.
-    Cost. Boxes of (a, b) are bounded at a corner: the term falls with q(a), with q(b), and grows with m. Only boxes whose
+    Cost. Boxes of (a, b) are bounded at a corner: the term falls with q(a) and q(b), and grows with m. Only boxes whose
         bound exceeds the best point found are cut: some dozens of evaluations for 1000 keys.
     Reference. Wilkins, Kifer, Zhang, Karrer 2024, for Gaussian noise under add/remove.
     """
@@ -56,7 +64,12 @@ class KeysPair(Pair):
 
     @classmethod
     def of(cls, noise: IntegerNoise, threshold: int, *, keys: int, exchanged: bool, side: Side) -> KeysPair:
-        """Return the pair for a person who appears with `keys` keys, or who exchanges them for others."""
+        """Return the pair for a person who appears with `keys` keys, or who exchanges them for others.
+
+        Truncated noise about a count of 0 never reaches its threshold: to it no key is new.
+        """
+        if isinstance(noise, TruncatedLaplace):
+            return cls(noise, threshold, 0, 0, 2 * keys if exchanged else keys)
         if exchanged:
             return cls(noise, threshold, keys, keys, 2 * keys)
         return cls(noise, threshold, *((keys, 0) if side is Side.REMOVE else (0, keys)), keys)
@@ -64,24 +77,24 @@ class KeysPair(Pair):
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose the largest term."""
         if isinstance(epsilon, float) and epsilon == math.inf:
-            return enclosed(self._term(self.new, 0, 0, 0.0), method=_METHOD)
-        level = float(exact_rational(epsilon, name="epsilon"))
+            return enclosed(self._term(self.new, 0, 0, Fraction(0)), method=_METHOD)
+        level = exact_rational(epsilon, name="epsilon")
         low, high = 0.0, 0.0
-        for low, high in self._narrowing(level):  # noqa: B007  the last step is the answer
+        for low, high in self._narrowing(level):
             if high <= low * (1 + _TIGHT):
                 break
         return enclosed((low, high), method=_METHOD)
 
     def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
         """Say whether delta(epsilon) is certainly at most a delta; cheaper than to compute it."""
-        for low, high in self._narrowing(float(epsilon)):
+        for low, high in self._narrowing(epsilon):
             if low > delta:
                 return False
             if high <= delta:
                 return True
         return False
 
-    def _narrowing(self, level: float) -> Iterator[tuple[float, float]]:
+    def _narrowing(self, level: Fraction) -> Iterator[tuple[float, float]]:
         """Yield ends of the largest term, narrower and narrower."""
         best = max(self._term(a, b, self.moved - a - b, level)[0] for a in {0, self.new} for b in {0, self.other_new})
         whole = (0, self.new, 0, self.other_new)
@@ -100,17 +113,19 @@ class KeysPair(Pair):
                 heapq.heappush(boxes, (-self._above(half, level), half))
         yield best, high
 
-    def _above(self, box: tuple[int, int, int, int], level: float) -> float:
+    def _above(self, box: tuple[int, int, int, int], level: Fraction) -> float:
         """Return a bound on all terms of a box of numbers of new keys."""
         first, last, other_first, other_last = box
         return self._term(last, other_last, self.moved - first - other_first, level)[1]
 
-    def _term(self, new: int, other: int, moved: int, level: float) -> tuple[float, float]:
+    def _term(self, new: int, other: int, moved: int, level: Fraction) -> tuple[float, float]:
         """Return ends of 1 - q(a) + q(a) d(m; level + ln q(b) - ln q(a)); every sum is of positive numbers."""
+        if not new and not other:
+            return curve(self.noise, moved, level)
         low, high = self._rate
-        near = level + new * low - other * high
-        far = level + new * high - other * low
-        slack = _ROUNDING * (abs(level) + (new + other) * high)
+        near = float(level) + new * low - other * high
+        far = float(level) + new * high - other * low
+        slack = _ROUNDING * (abs(float(level)) + (new + other) * high)
         least, most = curve(self.noise, moved, far + slack)[0], curve(self.noise, moved, near - slack)[1]
         named = -math.expm1(-new * low), -math.expm1(-new * high)
         return (
@@ -124,8 +139,8 @@ class KeysPair(Pair):
         return bounds(lambda: -(-self.noise.tail_ball(self.threshold - 1)).log1p())
 
     def max_loss(self) -> Enclosure:
-        """Infinite where a new key can be named on P's table, or else the largest loss of the noise."""
-        if self.new and self.noise.support[1] is None:
+        """Infinite where an outcome of P is none of Q's, or else the largest loss of the noise."""
+        if self.new or self.noise.support[1] is not None:
             return Enclosure.exact(math.inf, method=_METHOD)
         high = (PrivacyLoss.from_pairs([LocationPair(self.noise, shift=1)]) * max(self.moved, 1)).max_loss().upper
         lost = self.other_new * self._rate[1]
@@ -133,10 +148,11 @@ class KeysPair(Pair):
 
     def components(self) -> tuple[tuple[Pair, int], ...]:
         """All keys move, and one release more names a new key outright: a pair that composes fast, and dominates."""
-        rate = 1 / self.noise.scale
+        rate, keys = 1 / self.noise.scale, max(self.new, self.other_new)
+        if isinstance(self.noise, TruncatedLaplace):
+            return ((PureApproxPair(rate, self.noise.enclosed_tail(self.noise.reach)[1]), self.moved),)
         shifted = NormalPair(rate) if isinstance(self.noise, RoundedGaussian) else LocationPair(self.noise, shift=1)
-        keys = max(self.new, self.other_new)
-        return (shifted, self.moved), (PureApproxPair(0, self._term(keys, 0, 0, 0.0)[1]), 1)
+        return (shifted, self.moved), (PureApproxPair(0, self._term(keys, 0, 0, Fraction(0))[1]), 1)
 
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the best miss from delta at several levels, in both directions."""
@@ -160,18 +176,22 @@ def _halved(box: tuple[int, int, int, int]) -> Iterator[tuple[int, int, int, int
         yield first, last, middle + 1, other_last
 
 
-def curve(noise: IntegerNoise, moved: int, level: float) -> tuple[float, float]:
+def curve(noise: IntegerNoise, moved: int, level: float | Fraction) -> tuple[float, float]:
     """Return ends of the curve d(moved; level) of noise on counts that move by 1 each, at any level."""
     if level < 0:  # P(S) - a Q(S) = 1 - a + a (Q - P/a)(the rest), and the noise is symmetric
         low, high = curve(noise, moved, -level)
-        lost, ratio = -math.expm1(level), math.exp(level)
+        lost, ratio = -math.expm1(float(level)), math.exp(float(level))
         return (lost + ratio * low) * (1 - _ROUNDING), (lost + ratio * high) * (1 + _ROUNDING)
     if moved == 0:
         return 0.0, 0.0
     if isinstance(noise, DiscreteLaplace):
-        return _summed_laplace(noise.scale, moved).delta(level)
+        return _summed_laplace(noise.scale, moved).delta(Fraction(level))
+    if isinstance(noise, TruncatedLaplace):  # randomized response, unless one of the counts is out of reach
+        low, high = _summed_laplace(noise.scale, moved).delta(Fraction(level))
+        lost = [-math.expm1(moved * math.log1p(-end)) for end in noise.enclosed_tail(noise.reach)]
+        return (lost[0] + (1 - lost[0]) * low) * (1 - _ROUNDING), (lost[1] + (1 - lost[1]) * high) * (1 + _ROUNDING)
     if isinstance(noise, DiscreteGaussian) and moved <= MOST_SUMMED and noise.scale < WIDEST_SUMMED:
-        return _summed_gaussian(noise).delta(moved, level)
+        return _summed_gaussian(noise).delta(moved, Fraction(level))
     if isinstance(noise, RoundedGaussian):
         found = NormalPair(Fraction(root_upward(moved / noise.scale**2))).delta(level)
     else:
@@ -182,15 +202,15 @@ def curve(noise: IntegerNoise, moved: int, level: float) -> tuple[float, float]:
 class SummedLaplace:
     """The curve of discrete Laplace noise of scale s on m counts that move by 1 each: m times randomized response.
 
-    A count has the loss 1/s with chance p = 1/(1 + e^(-1/s)) and -1/s otherwise, so with i of the first kind the loss is
-    (2 i - m)/s and d = the sum over losses above the level of C(m, i) p^i (1-p)^(m-i) (1 - e^(level - loss)), all
+    A count has the loss 1/s with chance p = 1/(1 + e^(-1/s)) and -1/s otherwise, so with i of the first kind the loss
+    is (2 i - m)/s and d = the sum over losses above the level of C(m, i) p^i (1-p)^(m-i) (1 - e^(level - loss)), all
     positive. In floats each logarithm of a chance, a sum of 2 m terms, is off by at most (2 m + 4) u times the sum of
-    their sizes.
+    their sizes. Which losses are above the level is decided exactly, and so is the gap of the first: no term is off by
+    more than a share.
     """
 
     def __init__(self, scale: Fraction, moved: int) -> None:
-        rate = float(1 / scale)
-        self._loss = (2.0 * np.arange(moved + 1) - moved) * rate
+        self._scale, self._moved, rate = scale, moved, float(1 / scale)
         places = np.arange(1, moved + 1)
         choose = np.concatenate([[0.0], np.cumsum(np.log((moved + 1.0 - places) / places))])
         likely = -math.log1p(math.exp(-rate))
@@ -198,14 +218,15 @@ class SummedLaplace:
         size = moved * (rate - likely) + float(np.abs(np.diff(choose, prepend=0.0)).sum())
         self._share = (2 * moved + 8) * 2.0**-52 * (size + 2.0) + _ROUNDING
 
-    def delta(self, level: float) -> tuple[float, float]:
+    def delta(self, level: Fraction) -> tuple[float, float]:
         """Return ends of the sum."""
-        above = self._loss > level
-        terms = np.exp(self._log_mass[above]) * -np.expm1(level - self._loss[above])
-        value = float(terms.sum())
-        # a loss at the level itself, by rounding above or below, adds next to nothing
-        edge = 4 * _ROUNDING * (1.0 + abs(level) + abs(float(self._loss[-1])))
-        return max(value * (1 - self._share) - edge * 1e-30, 0.0), value * (1 + self._share) + edge * 1e-30
+        first = max(math.floor((level * self._scale + self._moved) / 2) + 1, 0)
+        if first > self._moved:
+            return 0.0, 0.0
+        gap = float((2 * first - self._moved) / self._scale - level)
+        gaps = gap + np.arange(self._moved + 1 - first) * float(2 / self._scale)
+        value = float((np.exp(self._log_mass[first:]) * -np.expm1(-gaps)).sum())
+        return value * (1 - self._share), value * (1 + self._share)
 
 
 class SummedGaussian:
@@ -215,8 +236,8 @@ class SummedGaussian:
     t the least integer above level scale^2 + m/2, and d = T(t - m) - e^level T(t) with T the tail of the sum.
 
     The tails are sums of products of positive floats, which cannot cancel: with masses off by a share e and n of them,
-    m convolutions and one cumulative sum are off by a share below m (e + (n + 2) u) + N u, u = 2^-53 and N the length of
-    the last array. Draws beyond the reach, which a convolution leaves out, are added to the upper end.
+    m convolutions and one cumulative sum are off by a share below m (e + (n + 2) u) + N u, u = 2^-53 and N the length
+    of the last array. Draws beyond the reach, which a convolution leaves out, are added to the upper end.
     """
 
     def __init__(self, noise: DiscreteGaussian) -> None:
@@ -242,10 +263,10 @@ class SummedGaussian:
         share = (moved * (len(self._masses) + 8) + len(tails)) * 2.0**-52
         return value * (1 - share), value * (1 + share) + moved * self._beyond
 
-    def delta(self, moved: int, level: float) -> tuple[float, float]:
+    def delta(self, moved: int, level: Fraction) -> tuple[float, float]:
         """Return ends of T(t - m) - e^level T(t)."""
-        start = math.floor(Fraction(level) * self._square + Fraction(moved, 2)) + 1
-        near, far, ratio = self._tail(moved, start - moved), self._tail(moved, start), math.exp(level)
+        start = math.floor(level * self._square + Fraction(moved, 2)) + 1
+        near, far, ratio = self._tail(moved, start - moved), self._tail(moved, start), math.exp(float(level))
         low = near[0] - ratio * (1 + _ROUNDING) * far[1]
         high = near[1] - ratio * (1 - _ROUNDING) * far[0]
         return max(low * (1 - _ROUNDING), 0.0), min(max(high * (1 + _ROUNDING), 0.0), 1.0)

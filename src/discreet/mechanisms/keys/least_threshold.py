@@ -1,4 +1,4 @@
-"""The least threshold for private keys, and then the least noise, on the exact delta of noise and threshold together."""
+"""The least threshold for private keys, then the least noise, on the exact delta of noise and threshold together."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_up
 from discreet.mechanisms.keys.exact_delta import MOST_SUMMED, WIDEST_SUMMED, KeysPair, curve
 from discreet.mechanisms.noise import least_reach
-from discreet.privacy import ApproxDP, PrivacyLoss
 from discreet.privacy.numbers import downward, number
 from discreet.privacy.pairs import Side
 from discreet.privacy.price import largest_mu
@@ -20,7 +19,7 @@ from discreet.randomness.rigor import Ball, ball
 
 _FEW = 8  # for fewer moved counts the narrowest noise is the pure one, or within 1 % of it
 _HALVINGS, _LAST_HALVINGS = 16, 8
-_MORE_THRESHOLDS = 8
+_MORE_THRESHOLDS, _SHARE_OF_THRESHOLD = 64, 2000
 _TRIED = 12
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -46,7 +45,7 @@ def gaussian_threshold(epsilon: Fraction, delta: Fraction, keys: int, *, exchang
         return _together(RoundedGaussian, normal, epsilon, delta, keys, exchanged=exchanged)
 
     def enough(scale: Fraction) -> bool:
-        return curve(DiscreteGaussian(scale), moved, float(epsilon))[1] <= delta
+        return curve(DiscreteGaussian(scale), moved, epsilon)[1] <= delta
 
     return _together(DiscreteGaussian, _least(enough, normal), epsilon, delta, keys, exchanged=exchanged)
 
@@ -60,11 +59,12 @@ def laplace_threshold(epsilon: Fraction, delta: Fraction, keys: int, *, exchange
     moved = 2 * keys if exchanged else keys
     pure = DiscreteLaplace(moved / epsilon)
     start = 1 + least_start(pure, keys, delta)
-    while not _keeps(pure, start, epsilon, delta, keys, exchanged=exchanged):
-        start += 1
+    if not _keeps(pure, start, epsilon, delta, keys, exchanged=exchanged):
+        # names are given more often than counts differ: new keys of both tables are bounded together
+        start = 1 + least_start(pure, 2 * keys, delta)
 
     def enough(scale: Fraction) -> bool:
-        return curve(DiscreteLaplace(scale), moved, float(epsilon))[1] <= delta
+        return curve(DiscreteLaplace(scale), moved, epsilon)[1] <= delta
 
     if moved < _FEW or 1 + least_start(DiscreteLaplace(least := _least(enough, pure.scale)), keys, delta) >= start:
         return pure, start
@@ -85,8 +85,7 @@ def truncated_threshold(epsilon: Fraction, delta: Fraction, moved: int) -> tuple
         return best, 1 + best.reach
 
     def excess(reach: int, scale: Fraction) -> float:
-        lost = TruncatedLaplace(scale, reach=reach).enclosed_tail(reach)[1]
-        return (PrivacyLoss.from_guarantee(ApproxDP(1 / scale, lost)) * moved).delta(epsilon).upper
+        return curve(TruncatedLaplace(scale, reach=reach), moved, epsilon)[1]
 
     low, high = 0, best.reach
     while high - low > 1:
@@ -106,9 +105,12 @@ def _together(
 
     No scale below `least` keeps it at any threshold, and at `least` a threshold below the first one tried names new
     keys too often by itself; a larger scale only names them more often. So the first threshold found is the least.
+    Where epsilon is hardly larger than delta none may be found nearby: then each gets half of delta, and delta of both
+    together is at most the sum.
     """
     first = 1 + least_start(law(least), keys, delta)
-    for threshold in range(first, first + _MORE_THRESHOLDS):
+    step = 1 + first // _SHARE_OF_THRESHOLD  # high thresholds are tried in steps of a two-thousandth
+    for threshold in range(first, first + _MORE_THRESHOLDS * step, step):
 
         def holds(scale: Fraction, threshold: int = threshold) -> bool:
             return _keeps(law(scale), threshold, epsilon, delta, keys, exchanged=exchanged)
@@ -117,7 +119,9 @@ def _together(
         for trial in (widest, (least + widest) / 2, (3 * least + widest) / 4, least):
             if holds(trial):
                 return law(_least(holds, trial, floor=least)), threshold
-    raise AssertionError("a threshold that few new keys reach leaves all of delta to the noise")
+    moved = 2 * keys if exchanged else keys
+    halved = _least(lambda scale: curve(law(scale), moved, epsilon)[1] <= delta / 2, least)
+    return law(halved), 1 + least_start(law(halved), keys, delta / 2)
 
 
 def _keeps(

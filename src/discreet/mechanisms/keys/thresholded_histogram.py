@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.frames import listed_keys
-from discreet.laws import DiscreteGaussian, Enclosure, RoundedGaussian, Thresholded, ThresholdedTable, TruncatedLaplace
+from discreet.laws import DiscreteGaussian, Enclosure, RoundedGaussian, Thresholded, ThresholdedTable
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
@@ -157,10 +157,6 @@ class ThresholdedHistogram(Mechanism):
             Proof: `KeysPair`. The largest of several curves belongs to a pair of its own, because each is convex in
             e^epsilon. Truncated noise treats new keys like all others: `moved` counts move by 1.
         """
-        if isinstance(self.noise, TruncatedLaplace):
-            pair = self.noise.at(1).pair(self.noise)
-            each = ApproxDP(1 / self.noise.scale, self.chance(1).upper, relation=self.relation)
-            return PrivacyLoss.from_pairs([pair], relation=self.relation, guarantee=each) * self.moved
         exchanged = self.relation is not Relation.ADD_REMOVE
         remove, add = (
             KeysPair.of(self.noise, self.threshold, keys=self.keys, exchanged=exchanged, side=side)
