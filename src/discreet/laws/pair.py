@@ -43,6 +43,10 @@ class Pair(ABC):
         """Return mu^2 where the pair is proven to be no easier to tell apart than N(mu, 1) and N(0, 1)."""
         return None
 
+    def components(self) -> tuple[tuple[Pair, int], ...]:
+        """Return pairs, each with a count, whose independent product dominates this one: what compositions work with."""
+        return ((self, 1),)
+
     def epsilon(self, delta: float) -> Enclosure:
         """Enclose the least epsilon >= 0 whose hockey-stick divergence is at most delta."""
         if not 0.0 <= delta <= 1.0:

@@ -83,7 +83,8 @@ class DiscreteLaplace(IntegerNoise):
         """Return P(X = outcome)."""
         distance = np.abs(as_floats(offsets(outcome, self.center)))
         rate = float(1 / self.scale)
-        return np.tanh(rate / 2.0) * np.exp(-distance * rate)
+        with np.errstate(over="ignore"):  # an infinite exponent has the probability 0
+            return np.tanh(rate / 2.0) * np.exp(-distance * rate)
 
     def log_pmf(self, outcome: ArrayLike) -> Any:
         """Return ln P(X = outcome), also where the probability is below the least float."""

@@ -1,4 +1,4 @@
-"""Symmetric, log-concave integer noise about a center: what discrete Laplace and discrete Gaussian share."""
+"""Symmetric, log-concave integer noise about a center: what discrete Laplace and the two Gaussian laws share."""
 
 from __future__ import annotations
 

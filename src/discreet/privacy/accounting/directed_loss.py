@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from discreet.errors import NoSoundConversion
-from discreet.laws import Enclosure, Pair
+from discreet.laws import Enclosure, Pair, ProductPair
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.contour import (
     ContourEngine,
@@ -256,10 +256,11 @@ class DirectedLoss:
         return [engine for engine in (self._contour, self._axis) if engine is not None]
 
     def _single(self, ask: Callable[[Pair], Enclosure]) -> Enclosure | None:
-        """Answer from the pair itself when it is the only one."""
+        """Answer from the pair itself when it is the only one; a product is taken apart."""
         if self.pairs is not None and len(self.pairs) == 1 and self.pairs[0][1] == 1:
             return ask(self.pairs[0][0])
-        return None
+        alone = self.parts[0][0] if len(self.parts) == 1 and self.parts[0][2] == 1 else None
+        return None if alone is None or isinstance(alone, ProductPair) else ask(alone)
 
     def _too_wide(self, found: Enclosure | None, tolerance: float | None, scale: float) -> bool:
         """Say whether the lattice should be tried: nothing found, or wider than asked."""

@@ -111,6 +111,7 @@ class PrivacyLoss:
         relation: Relation,
         guarantee: Guarantee | None = None,
         sampler: Sampler = Sampler.EVERYONE,
+        attained: bool = True,
     ) -> PrivacyLoss:
         """Price a release whose two directions differ: pairs for a removed person, pairs for an added one.
 
@@ -120,7 +121,7 @@ class PrivacyLoss:
         removed, added = tuple(_checked(remove)), tuple(_checked(add))
         if relation is not Relation.ADD_REMOVE:
             removed = added = tuple(dict.fromkeys((*removed, *added)))
-        release = Release(removed, added, guarantee, sampler=sampler)
+        release = Release(removed, added, guarantee, attained, sampler)
         return cls(((release, 1),), _stated(relation, guarantee))
 
     @classmethod
