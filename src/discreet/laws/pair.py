@@ -44,7 +44,7 @@ class Pair(ABC):
         return None
 
     def components(self) -> tuple[tuple[Pair, int], ...]:
-        """Return pairs, each with a count, whose independent product dominates this one: what compositions work with."""
+        """Return pairs, each with a count, whose independent product dominates this one: what compositions use."""
         return ((self, 1),)
 
     def epsilon(self, delta: float) -> Enclosure:

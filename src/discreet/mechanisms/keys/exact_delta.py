@@ -188,8 +188,8 @@ def curve(noise: IntegerNoise, moved: int, level: float | Fraction) -> tuple[flo
         return _summed_laplace(noise.scale, moved).delta(Fraction(level))
     if isinstance(noise, TruncatedLaplace):  # randomized response, unless one of the counts is out of reach
         low, high = _summed_laplace(noise.scale, moved).delta(Fraction(level))
-        lost = [-math.expm1(moved * math.log1p(-end)) for end in noise.enclosed_tail(noise.reach)]
-        return (lost[0] + (1 - lost[0]) * low) * (1 - _ROUNDING), (lost[1] + (1 - lost[1]) * high) * (1 + _ROUNDING)
+        least, most = (-math.expm1(moved * math.log1p(-end)) for end in noise.enclosed_tail(noise.reach))
+        return (least + (1 - least) * low) * (1 - _ROUNDING), (most + (1 - most) * high) * (1 + _ROUNDING)
     if isinstance(noise, DiscreteGaussian) and moved <= MOST_SUMMED and noise.scale < WIDEST_SUMMED:
         return _summed_gaussian(noise).delta(moved, Fraction(level))
     if isinstance(noise, RoundedGaussian):

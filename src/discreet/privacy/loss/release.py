@@ -198,8 +198,8 @@ def _finite_losses(parts: tuple[tuple[Release, int], ...], side: Side) -> tuple[
 
 def _at_most(found: Enclosure, ceiling: float) -> Enclosure:
     """Return an enclosure whose ends are at most a proven ceiling."""
-    ends = (min(end, ceiling) for end in (found.lower, found.estimate, found.upper))
-    return Enclosure(*ends, found.method, assumptions=found.assumptions)
+    low, middle, high = (min(end, ceiling) for end in (found.lower, found.estimate, found.upper))
+    return Enclosure(low, middle, high, found.method, assumptions=found.assumptions)
 
 
 def largest_of(found: Sequence[Enclosure]) -> Enclosure:
