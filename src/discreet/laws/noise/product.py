@@ -100,7 +100,7 @@ class ProductPair(Pair):
 
     def draw_losses(self, count: int) -> NDArray[np.float64]:
         """Draw the losses of all components and add them."""
-        return np.sum([pair.draw_losses(count) for pair in self.pairs], axis=0)
+        return np.asarray(np.sum([pair.draw_losses(count) for pair in self.pairs], axis=0))
 
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose delta on the joint atoms."""

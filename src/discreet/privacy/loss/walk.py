@@ -80,7 +80,7 @@ def walk_of(loss: PrivacyLoss, count: int, delta: Number, walks: int) -> LossWal
     marks = np.unique(np.rint(np.linspace(1, count, min(_MARKS, count))).astype(np.int64))
     return LossWalk(
         paths,
-        law.mean.estimate * np.arange(1, count + 1),
+        np.asarray(law.mean.estimate * np.arange(1, count + 1), dtype=np.float64),
         marks,
         _lines(loss, marks, float(delta)),
         np.array([(loss * int(k)).epsilon(delta).upper for k in marks]),
