@@ -70,6 +70,15 @@ class Estimate:
         if self.cost is None:
             object.__setattr__(self, "cost", self.guarantee.loss)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, (low, high); an error where none was bought."""
+        if self.low is None or self.high is None:
+            raise ParameterError(
+                "the estimate must have an interval; got one without, ask again with interval=True", parameter="low"
+            )
+        return self.low, self.high
+
     def _check_ends(self) -> None:
         """Keep both ends as floats, or neither."""
         if self.low is None or self.high is None:
