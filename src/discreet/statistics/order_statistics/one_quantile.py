@@ -111,7 +111,7 @@ class Quantile(RankedStatistic):
         failure, wanted = 1 - Fraction(self.confidence), price.error
 
         def rate() -> Ball:
-            return number(Fraction(self.scale.steps) / failure).log() / number(wanted)
+            return number(Fraction(self.scale.steps) * (1 - failure) / failure).log() / number(wanted)
 
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
         parts = HALVES if self.interval else 1
