@@ -83,7 +83,8 @@ class Estimate:
         """Keep both ends as floats, or neither."""
         if self.low is None or self.high is None:
             if self.low is not self.high:
-                raise ParameterError("an interval needs both of its ends, or neither", parameter="low")
+                missing = "low" if self.low is None else "high"
+                raise ParameterError("an interval needs both of its ends, or neither", parameter=missing)
             return
         low, high = _end(self.low, name="low"), _end(self.high, name="high")
         if not low <= high:

@@ -64,7 +64,9 @@ def test_cuts_halve_the_way_to_the_next_position_and_to_the_ends() -> None:
     assert around.cuts([0]).tolist()[0] == 1
 
 
-@pytest.mark.parametrize(("level", "below", "above"), [(0.5, 1, 1), (0.5, 7, 3), (0.9, 4, 9), (0.1, 2, 30), (0.0, 1, 2)])
+@pytest.mark.parametrize(
+    ("level", "below", "above"), [(0.5, 1, 1), (0.5, 7, 3), (0.9, 4, 9), (0.1, 2, 30), (0.0, 1, 2)]
+)
 @pytest.mark.parametrize("failure", [0.25, 0.025, 1e-4])
 def test_the_quantile_of_a_weighted_sum_is_that_of_the_convolved_law(
     level: float, below: int, above: int, failure: float
@@ -113,7 +115,9 @@ def _tables() -> dict[str, list[int]]:
 
 @pytest.mark.theorem("CountsAround.accuracy", "RankInterval.accuracy")
 @pytest.mark.parametrize("name", _tables())
-@pytest.mark.parametrize(("level", "price"), [(Fraction(1, 2), {"epsilon": 2}), (Fraction(4, 5), {"rho": Fraction(1, 4)})])
+@pytest.mark.parametrize(
+    ("level", "price"), [(Fraction(1, 2), {"epsilon": 2}), (Fraction(4, 5), {"rho": Fraction(1, 4)})]
+)
 def test_intervals_hold_every_quantile_of_the_table(name: str, level: Fraction, price: dict, rounds: Rounds) -> None:
     rows = Ranked.of(_tables()[name], steps=200)
     wanted = level * rows.weight

@@ -74,7 +74,9 @@ def sized(relation):
 
 def least(query, relation):
     """Return the fewest rows."""
-    if query in (Query.MEAN, Query.MIDDLE_MEDIAN) or (relation is ADDED and query in (Query.VARIANCE, Query.STANDARD_DEVIATION)):
+    if query in (Query.MEAN, Query.MIDDLE_MEDIAN) or (
+        relation is ADDED and query in (Query.VARIANCE, Query.STANDARD_DEVIATION)
+    ):
         return 1
     return 2
 

@@ -119,7 +119,7 @@ class QuantilesOfGroups(Measure):
         return round_down(first), round_up(last)
 
     def rank_error(self, part: Price, confidence: float) -> float | None:
-        """Return the rank distance, in rows, that one level keeps on every table with the confidence; None for several."""
+        """Return the rank distance, in rows, that one level keeps on every table; None for several."""
         choice = self.mechanism(part)
         return choice.value.error(confidence) if isinstance(choice, RankInterval) else None
 

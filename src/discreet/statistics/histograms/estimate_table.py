@@ -26,10 +26,9 @@ _SHOWN = 20
 class EstimateTable(Mapping[Any, Estimate]):
     """A mapping from keys to estimates, in the order in which they were asked for.
 
-    `labels`, `value`, `low` and `high` are the same as columns, `low` and `high` not a number (NaN) where no interval was
-    bought. The intervals hold one at a time, and
-    `half_width_together` is the half-width that holds for all of them at once (infinite where it is not known). The
-    guarantee covers the whole table, not each line.
+    `labels`, `value`, `low` and `high` are the same as columns, `low` and `high` not a number (NaN) where no interval
+    was bought. The intervals hold one at a time, and `half_width_together` is the half-width that holds for all of them
+    at once (infinite where it is not known). The guarantee covers the whole table, not each line.
     """
 
     labels: tuple[Any, ...]
@@ -97,8 +96,7 @@ class EstimateTable(Mapping[Any, Estimate]):
     def _table(self) -> Table:
         """Return the first lines for a reader."""
         rows = [
-            [str(key), self.value[place].item(), *self._ends(place)]
-            for place, key in enumerate(self.labels[:_SHOWN])
+            [str(key), self.value[place].item(), *self._ends(place)] for place, key in enumerate(self.labels[:_SHOWN])
         ]
         more = "" if len(self) <= _SHOWN else f", the first {_SHOWN} of {len(self)}"
         some = "" if not np.isnan(self.low).any() else f", {NO_INTERVAL} where low and high are empty"

@@ -16,7 +16,7 @@ from discreet.privacy.numbers import whole
 from discreet.statistics.columns import WEIGHT_UNIT, bounded
 from discreet.statistics.order_statistics.tree import ManyQuantiles
 from discreet.statistics.pricing import NoisyVector
-from discreet.statistics.ranks import checked_positions, one_price
+from discreet.statistics.ranks import checked_positions, one_price, weighed
 
 _SHARE = 0.95
 _LAPLACE = math.sqrt(2.0)  # standard deviations of continuous Laplace noise in a scale
@@ -85,9 +85,7 @@ class EvenBins(ManyQuantiles):
         """Return the rows of each bin in units of 2^-20 rows; private."""
         positions, weights = value if isinstance(value, tuple) else (value, None)
         cell = np.searchsorted(self.cuts, checked_positions(positions, self.steps), side="right")
-        if weights is None:
-            return np.bincount(cell, minlength=self.bins).astype(object) * WEIGHT_UNIT
-        return np.bincount(cell, weights=weights, minlength=self.bins).astype(np.int64).astype(object)
+        return np.array(weighed(cell, weights, self.bins), dtype=object)
 
     def __call__(self, value: Any) -> tuple[int, ...]:
         """Return the positions; `value` is an array of positions, or one with the weights of the rows."""

@@ -1,4 +1,4 @@
-"""Several quantiles, each with an interval: half of the price for the values, half for counts of the rows around them."""
+"""Several quantiles, each with an interval: half of the price for the values, half for counts around them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class QuantileIntervals(Mechanism):
         highs = (max(high, at) for at, (_, high) in zip(chosen, ends, strict=True))
         return (*chosen, *lows, *highs)
 
-    def law(self, value: Any) -> Law[Any]:
+    def law(self, value: Any) -> Law[Any]:  # noqa: ARG002
         """Raise an error: the law is that of the values and, for each outcome, that of the counts."""
         raise ParameterError(
             "interval must be False for the exact law in one table; got True, use the laws of the two parts, "

@@ -10,9 +10,10 @@ size. Put y = t - Z and take expectations; E sin(u (t - Z)) = sin(u t) phi(u) by
 1/2 - 1{Z > t}, but for a chance of 0; elsewhere it is wrong by at most 1.
 Reference. Davies 1973.
 
-Lemma (what is left of the sum). For u >= U, phi(u) <= phi(U) (U / u)^G with G = 2 j p^2 U^2 / (1 + p^2 U^2) + 2 k a^2 U^2
-/ (1 + a^2 U^2), because the logarithm of 1 + c^2 u^2 grows in ln u at a rate that itself grows. So the terms beyond U
-add up to at most phi(U) / (pi G).
+Lemma (what is left of the sum). For u >= U, phi(u) <= phi(U) (U / u)^G with G = 2 j p^2 U^2 / (1 + p^2 U^2) +
+2 k a^2 U^2 / (1 + a^2 U^2), because the logarithm of 1 + c^2 u^2 grows in ln u at a rate that itself grows. So the
+terms beyond U add up to at most the integral of phi(U) U^G u^-(G+1) / pi, a convex function taken at midpoints:
+phi(U) / (pi G).
 
 Lemma (Chernoff). P(Z > t) <= exp(-s t) (1 - p^2 s^2)^-j (1 - a^2 s^2)^-k for every s with p s < 1 and a s < 1.
 """

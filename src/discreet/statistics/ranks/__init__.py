@@ -1,6 +1,6 @@
 """Choosing by rank: the exact draw that quantiles and medians share."""
 
-from discreet.statistics.ranks.cells import CountsAround
+from discreet.statistics.ranks.cells import CountsAround, weighed
 from discreet.statistics.ranks.choice import (
     MOST_STEPS,
     RankChoice,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -117,12 +117,10 @@ class CountsAround(Mechanism):
         if isinstance(rows, Ranked):
             below = [0, *rows.weights_before(cuts), rows.weight]
             unit = WEIGHT_UNIT if rows.cumulative is None else 1
-            return [int(after - before) * unit for before, after in zip(below, below[1:], strict=False)]
+            return [int(after - before) * unit for before, after in pairwise(below)]
         positions, weights = rows if isinstance(rows, tuple) else (rows, None)
         cell = np.searchsorted(cuts, np.asarray(positions, dtype=np.int64), side="right")
-        if weights is None:
-            return [int(count) * WEIGHT_UNIT for count in np.bincount(cell, minlength=cuts.size + 1)]
-        return [int(count) for count in np.bincount(cell, weights=weights, minlength=cuts.size + 1)]
+        return weighed(cell, weights, cuts.size + 1)
 
     def __call__(self, value: Any) -> list[int]:
         """Return the counts with noise, for a pair of released positions and rows."""
@@ -171,6 +169,15 @@ class CountsAround(Mechanism):
         lower = line_below_counts(level, self._rows_expected, self._failure)
         upper = line_below_counts(1 - level, self._rows_expected, self._failure)
         return (level - lower[0], lower[1] * WEIGHT_UNIT), (level + upper[0], upper[1] * WEIGHT_UNIT)
+
+
+def weighed(cells: Integers, weights: Integers | None, count: int) -> list[int]:
+    """Return the exact weight of the rows in each cell, in units of 2^-20 rows: never through floats."""
+    if weights is None:
+        return [rows * WEIGHT_UNIT for rows in np.bincount(cells, minlength=count).tolist()]
+    total = np.zeros(count, dtype=np.int64)
+    np.add.at(total, cells, weights)
+    return [int(weight) for weight in total]
 
 
 def _offsets(gap: int, halvings: int) -> list[int]:

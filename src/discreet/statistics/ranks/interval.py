@@ -18,7 +18,7 @@ HALVES = 2  # one for the choice, one for the counts around it
 
 
 class RankInterval(Mechanism):
-    """Return the positions of a quantile, of the lower and of the upper end of its interval, for half of the price each.
+    """Return the positions of a quantile and of the two ends of its interval, for half of the price each.
 
     Privacy. A choice as in `RankChoice` for half of epsilon (or rho), then counts as in `CountsAround` for the rest.
         Proof: adaptive composition. The counts know the chosen position, and the interval follows from the two.
@@ -84,7 +84,7 @@ class RankInterval(Mechanism):
         [(low, high)] = self.around.ends([chosen], self.around(([chosen], rows)))
         return min(max(chosen, low), high), low, high
 
-    def law(self, value: Any) -> Law[Any]:
+    def law(self, value: Any) -> Law[Any]:  # noqa: ARG002
         """Raise an error: the law is that of the choice and, for each position, that of the counts."""
         raise ParameterError(
             "interval must be False for the exact law in one table; got True, use the laws of the two parts, "
