@@ -104,15 +104,15 @@ MIDDLE_MEDIAN = Rule(
     add_remove=Case(
         "(U - L) / 2 for c = 1, U - L for c > 1, at least one row",
         "sort the rows. One more row takes the median from the middle row to the mean of it and a neighbor, or from "
-        "the mean of two middle rows to a number between them: by half the distance of two rows at most. Two more rows can "
-        "take it from L to U",
+        "the mean of two middle rows to a number between them: by half the distance of two rows at most. Two more rows "
+        "can take it from L to U",
         _middle_added,
     ),
     change_one=Case(
         "(U - L) / 2 for c = 1 and n even, else U - L",
         "sort the rows x_1 <= x_2 <= ... One changed row takes the k-th of them to between x_(k-1) and x_(k+1). So "
-        "with n = 2 k the median moves by at most (x_(k+1) - x_k + x_(k+2) - x_(k+1)) / 2 = (x_(k+2) - x_k) / 2, and down "
-        "alike. With an odd n, or two changed rows, it can go from L to U",
+        "with n = 2 k the median moves by at most (x_(k+1) - x_k + x_(k+2) - x_(k+1)) / 2 = (x_(k+2) - x_k) / 2, and "
+        "down alike. With an odd n, or two changed rows, it can go from L to U",
         _middle_changed,
     ),
     needs=("bounds", "people"),
