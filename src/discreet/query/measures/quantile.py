@@ -59,11 +59,11 @@ class QuantilesOfGroups(Measure):
     def mechanism(self, part: Price) -> RankInterval | QuantileIntervals:
         """Return the choice and the counts that every group makes."""
         asked: dict[str, Any] = {"relation": self.bounding.relation, "steps": self.scale.steps}
-        price = {"epsilon": part.epsilon, "rho": part.rho}
+        price: dict[str, Any] = {"epsilon": part.epsilon, "rho": part.rho}
         if len(self.levels) == 1:
-            weights = {"rows": self._rows, "counted_rows": self.bounding.rows}
-            return RankInterval(level=self.levels[0], confidence=_HELD, **asked, **price, **weights)
-        half = {name: amount and amount / HALVES for name, amount in price.items()}
+            asked |= {"rows": self._rows, "counted_rows": self.bounding.rows}
+            return RankInterval(level=self.levels[0], confidence=_HELD, **asked, **price)
+        half: dict[str, Any] = {name: amount and amount / HALVES for name, amount in price.items()}
         tree = QuantileTree(levels=self.levels, rows=self._rows, **asked, **half)
         around = CountsAround(levels=self.levels, confidence=_HELD, rows=self.bounding.rows, **asked, **half)
         return QuantileIntervals(tree, around, guarantee(part.epsilon, part.rho, self.bounding.relation))

@@ -113,7 +113,7 @@ class EvenBins(ManyQuantiles):
     def variance(self) -> float:
         """Return about the mean squared rank error of all levels, in rows, where rows are spread evenly."""
         spread = math.fsum(float(level * (1 - level)) for level in self.levels) / len(self.levels)
-        return self.bins * spread * self.deviation**2
+        return float(self.bins * spread * self.deviation**2)
 
     def error(self, confidence: float, *, rows_expected: int) -> list[float]:  # noqa: ARG002
         """Return the number of rows for every level: nothing less is certain."""

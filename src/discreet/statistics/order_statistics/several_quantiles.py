@@ -85,7 +85,7 @@ class Quantiles(RankedStatistic):
         """Return the mechanism for a price, half of which buys intervals if they are asked for."""
         if not self.interval:
             return self._best(epsilon=epsilon, rho=rho)
-        half = {"epsilon": epsilon and epsilon / HALVES, "rho": rho and rho / HALVES}
+        half: dict[str, Any] = {"epsilon": epsilon and epsilon / HALVES, "rho": rho and rho / HALVES}
         around = CountsAround(
             levels=self.levels,
             relation=self.relation,
@@ -104,8 +104,14 @@ class Quantiles(RankedStatistic):
         part = size / (len(self.levels) + 1)
         if math.sqrt(better.variance()) <= _FEW * part:
             return better
-        asked = {"levels": self.levels, "relation": self.relation, "steps": self.scale.steps, "rows": self.rows}
-        return EvenBins(rows_expected=size, **asked, **price)
+        return EvenBins(
+            levels=self.levels,
+            relation=self.relation,
+            steps=self.scale.steps,
+            rows_expected=size,
+            rows=self.rows,
+            **price,
+        )
 
     def _better(self, **price: Any) -> JointQuantiles | QuantileTree:
         """Return the choice with the smaller expected rank error at a price."""
