@@ -16,6 +16,7 @@ from discreet.privacy.numbers import plain
 
 _SIGNIFICANT = 2  # digits of the interval's half-width: more would be noise
 _MOST_PLACES = 12
+NO_INTERVAL = "no interval bought"
 
 
 class Target(Enum):
@@ -37,7 +38,7 @@ class Estimate:
     """A released value with a confidence interval for a stated target, and the guarantee under which it was released.
 
     An interval may be cut to the possible range (a fraction lies in [0, 1]) and then leave out an unbiased value beyond
-    it.
+    it. Where none was bought `low` and `high` are None.
 
     >>> from discreet.privacy.guarantees.guarantee import PureDP
     >>> print(
@@ -52,11 +53,13 @@ class Estimate:
     ...     )
     ... )
     0.412 [0.371, 0.453] (95 %, table)
+    >>> print(Estimate(0.412, None, None, 0.95, Target.TABLE, PureDP(1), "a choice by rank"))
+    0.412 (no interval bought)
     """
 
     value: Number
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     confidence: float
     target: Target
     guarantee: Guarantee
@@ -66,11 +69,8 @@ class Estimate:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", plain(self.value, name="value"))
-        for name in ("low", "high"):
-            object.__setattr__(self, name, _end(getattr(self, name), name=name))
+        self._check_ends()
         object.__setattr__(self, "confidence", plain(self.confidence, name="confidence"))
-        if not self.low <= self.high:
-            raise ParameterError("an interval needs low <= high", parameter="low")
         if not 0 < self.confidence < 1:
             raise ParameterError("confidence must lie strictly between 0 and 1, such as 0.95", parameter="confidence")
         if not isinstance(self.target, Target):
@@ -80,10 +80,34 @@ class Estimate:
         if self.cost is None:
             object.__setattr__(self, "cost", self.guarantee.loss)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, (low, high); an error where none was bought."""
+        if self.low is None or self.high is None:
+            raise ParameterError(
+                "the estimate must have an interval; got one without, ask again with interval=True", parameter="low"
+            )
+        return self.low, self.high
+
+    def _check_ends(self) -> None:
+        """Keep both ends as floats, or neither."""
+        if self.low is None or self.high is None:
+            if self.low is not self.high:
+                missing = "low" if self.low is None else "high"
+                raise ParameterError("an interval needs both of its ends, or neither", parameter=missing)
+            return
+        low, high = _end(self.low, name="low"), _end(self.high, name="high")
+        if not low <= high:
+            raise ParameterError("an interval needs low <= high", parameter="low")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
     def __float__(self) -> float:
         return float(self.value)
 
     def __str__(self) -> str:
+        if self.low is None:
+            return f"{self._value()} ({NO_INTERVAL})"
         return f"{self._value()} {self._interval()} ({_percent(self.confidence)} %, {self.target.value})"
 
     def _repr_html_(self) -> str:
@@ -101,13 +125,16 @@ class Estimate:
         return _rounded(self.value, self._places(), ROUND_HALF_EVEN)
 
     def _interval(self) -> str:
+        if self.low is None or self.high is None:
+            return NO_INTERVAL
         places = self._places()
         return f"[{_rounded(self.low, places, ROUND_FLOOR)}, {_rounded(self.high, places, ROUND_CEILING)}]"
 
     def _places(self) -> int:
         """Return how many decimals carry information, judged by the half-width alone."""
-        half = (self.high - self.low) / 2
-        if all(float(one).is_integer() for one in (self.value, self.low, self.high) if math.isfinite(one)):
+        ends = (self.low, self.high) if self.low is not None and self.high is not None else (0.0, 0.0)
+        half = (ends[1] - ends[0]) / 2
+        if all(float(one).is_integer() for one in (self.value, *ends) if math.isfinite(one)):
             return 0
         if not math.isfinite(half) or half <= 0:
             return 6

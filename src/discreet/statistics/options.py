@@ -72,6 +72,12 @@ class QuantilesOptions(RankOptions, ColumnOptions, total=False):
     rows_expected: int | None
 
 
+class SeveralQuantilesOptions(QuantilesOptions, total=False):
+    """The parameters of `quantiles`."""
+
+    interval: bool
+
+
 class QuantileTerms(QuantilesOptions, total=False):
     """The parameters of `Quantile` beside its own."""
 

@@ -154,15 +154,16 @@ def _mean(epsilon: float, rows: float, target: Target = Target.TABLE) -> float:
     statistic = Mean(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=epsilon, target=target)
     whole = statistic.scale.steps * round(rows)
     exact = statistic.estimate(np.array([whole * 3 // 10, whole - whole * 3 // 10], dtype=object), public_rows=None)
-    width = (exact.high - exact.low) / 2
-    return float(width) if exact.low > 0 else float("inf")
+    low, high = exact.ends
+    return (high - low) / 2 if low > 0 else float("inf")
 
 
 def _mean_of_known_size(epsilon: float, rows: float) -> float:
     """Return the half-width under change-one, nothing missing."""
     statistic = Mean(bounds=(0, 100), relation=Relation.CHANGE_ONE, epsilon=epsilon, missing=0)
     exact = statistic.estimate(statistic.scale.steps * round(rows) * 3 // 10, public_rows=round(rows))
-    return float(exact.high - exact.low) / 2 if exact.low > 0 else float("inf")
+    low, high = exact.ends
+    return (high - low) / 2 if low > 0 else float("inf")
 
 
 def _ratio(epsilon: float, rows: float, scales: tuple[float, float]) -> float:

@@ -21,5 +21,10 @@ from discreet.privacy.guarantees.guarantee import (
     shown,
     warn_if_senseless,
 )
-from discreet.privacy.guarantees.to_gaussian import bounded_range_to_gaussian, pure_to_gaussian, rho_of_choices
+from discreet.privacy.guarantees.to_gaussian import (
+    bounded_range_to_gaussian,
+    pure_to_gaussian,
+    rho_of_choices,
+    rho_of_halves,
+)
 from discreet.privacy.guarantees.wording import in_words, plain, with_notion

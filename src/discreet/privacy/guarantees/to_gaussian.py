@@ -84,6 +84,19 @@ def rho_of_choices(mu: Fraction) -> Fraction:
     return Fraction(downward(lambda: number(mu) ** 2 / (4 * number(1).atan())))
 
 
+def rho_of_halves(mu: Fraction) -> Fraction:
+    """Return a rho, 2 mu^2/(pi + 2) rounded down to a float: half of it for choices, half for rounded normal noise.
+
+    Privacy. Choices of rho/2 in all and noise of rho/2, adaptively, are mu-Gaussian DP together.
+        Proof: by `rho_of_choices` the choices are mu_1-Gaussian DP with mu_1^2 = pi rho/2, and normal noise of rho/2 is
+        mu_2-Gaussian DP with mu_2^2 = rho, rounded or not. Squares add up.
+
+    >>> float(rho_of_halves(Fraction(1)))
+    0.3889...
+    """
+    return Fraction(downward(lambda: number(mu) ** 2 / (2 * number(1).atan() + 1)))
+
+
 def zcdp_to_gaussian(guarantee: ZCDP) -> GaussianDP:
     """Return mu = 2 t where sqrt(-ln F(-t)) - sqrt(-ln F(t)) = sqrt(rho), with F the normal distribution function.
 

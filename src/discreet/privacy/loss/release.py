@@ -1,6 +1,6 @@
 """Releases as the accountant sees them: pairs, guarantee and sampling of one, and what several say in each direction.
 
-Which rows a release was run on: part of its price, because the price is only true for that way of sampling.
+Which rows a release was run on: part of its loss, because the loss is only true for that way of sampling.
 """
 
 from __future__ import annotations
@@ -34,14 +34,15 @@ class Sampler(Enum):
     """How the rows of a release were chosen, secretly and afresh for each release.
 
     `EVERYONE`: no sampling. `POISSON`: each person independently with one probability. `FIXED_SIZE`: a uniformly random
-    subset of a fixed number of rows. Batches cut from a shuffled table are different, and have no price here.
+    subset of a fixed number of rows. Batches cut from a shuffled table are different: no loss is computed for them.
 
     >>> Sampler.named("poisson")
     <Sampler.POISSON: 'poisson'>
     >>> Sampler.named("shuffled")
     Traceback (most recent call last):
     ...
-    discreet.errors.ParameterError: batches cut from a shuffled table are not independent samples: ...
+    discreet.errors.ParameterError: batches cut from a shuffled table are not
+        independent samples: ...
     """
 
     EVERYONE = "everyone"
@@ -86,7 +87,7 @@ class Release:
         if bool(self.remove) != bool(self.add):
             raise ParameterError("pairs are needed for both directions", parameter="pairs")
         if not self.remove and self.guarantee is None:
-            raise ParameterError("a price needs at least one pair of laws or a guarantee", parameter="pairs")
+            raise ParameterError("a loss needs at least one pair of laws or a guarantee", parameter="pairs")
 
     def towards(self, side: Side) -> tuple[Pair, ...]:
         """Return the pairs of one direction."""
@@ -95,7 +96,7 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Directions:
-    """The engines of a price: one for a person removed and one for a person added, asked together."""
+    """The engines of a loss: one for a person removed and one for a person added, asked together."""
 
     parts: tuple[tuple[Release, int], ...]
     sides: tuple[Side, ...]

@@ -154,7 +154,7 @@ def _width(measure: Any, part: Any, width: float | None, confidence: float) -> o
         return f"{width:.5g}"
     if isinstance(measure, QuantilesOfGroups):
         rank = measure.rank_error(part, confidence)
-        return f"{rank:.4g} rows in rank" if rank is not None else "in rank; ask one level for an interval"
+        return f"{rank:.4g} rows in rank" if rank is not None else "in rank, each with an interval"
     return "depends on the rows of a group: state rows_expected="
 
 

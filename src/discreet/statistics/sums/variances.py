@@ -255,11 +255,12 @@ class StandardDeviation(Variance):
     def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:
         """Return the root of the noisy variance, and of the ends of its interval."""
         spread = super().estimate(released, public_rows=public_rows)
+        low, high = spread.ends
         return dataclasses.replace(
             spread,
             value=math.sqrt(spread.value),
-            low=math.nextafter(math.sqrt(spread.low), 0.0),
-            high=math.nextafter(math.sqrt(spread.high), math.inf),
+            low=math.nextafter(math.sqrt(low), 0.0),
+            high=math.nextafter(math.sqrt(high), math.inf),
         )
 
 
