@@ -17,6 +17,10 @@ A_i exp(-t / b_i), A_i the product over j other than i of b_i^2 / (b_i^2 - b_j^2
 the product of 1 / (1 + b_i^2 u^2); split it into partial fractions. Scales too close to each other are moved apart
 upwards, which only makes the sum larger.
 
+Lemma (normal with Laplace variables). The same partial fractions make the density of the sum of Laplace variables a
+combination of Laplace densities, so its sum with a normal variable exceeds t with the sum of all A_i times the chance
+for the normal variable and one Laplace variable of scale b_i.
+
 Lemma (from the table to the population). For n independent values in [0, 1] with mean expectation m, P(average <= a) <=
 exp(-n kl(a, m)) for a <= m, and the same above, where kl(a, m) = a ln(a / m) + (1 - a) ln((1 - a) / (1 - m)). Proof.
 exp(s x) is convex in x, so its expectation is at most that of a coin with the same mean; Chernoff's bound for coins,
@@ -28,9 +32,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.laws import DiscreteGaussian
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.laws import DiscreteGaussian, DiscreteLaplace
 from discreet.laws.noise import IntegerNoise
 
+Floats = NDArray[np.float64]
 _APART = 2e-4
 _STEPS = 200
 
@@ -57,12 +65,7 @@ def combination_quantile(noise: IntegerNoise, coefficients: Sequence[float], con
 
 def _laplace_sum_quantile(scales: list[float], rest: float) -> float:
     """Return the least t, to rounding, at which the chance of exceeding it has fallen to `rest`."""
-    floor = 1e-6 * max(scales)  # a smaller scale is raised to this: partial fractions stay well conditioned
-    ordered = _moved_apart(sorted(max(scale, floor) for scale in scales))
-    factors = [
-        math.prod(one**2 / (one**2 - two**2) for other, two in enumerate(ordered) if other != place)
-        for place, one in enumerate(ordered)
-    ]
+    ordered, factors = _partial_fractions(scales)
     point = 0.0
     for _ in range(_STEPS):  # the chance is convex in t, so Newton's steps from the left stay on the left
         terms = [factor * math.exp(-point / scale) for factor, scale in zip(factors, ordered, strict=True)]
@@ -74,6 +77,17 @@ def _laplace_sum_quantile(scales: list[float], rest: float) -> float:
     return point * (1.0 + 1e-9)
 
 
+def _partial_fractions(scales: list[float]) -> tuple[list[float], list[float]]:
+    """Return scales that are apart, none below the given ones, and the factors A_i of the lemma."""
+    floor = 1e-6 * max(scales)  # a smaller scale is raised to this: partial fractions stay well conditioned
+    ordered = _moved_apart(sorted(max(scale, floor) for scale in scales))
+    factors = [
+        math.prod(one**2 / (one**2 - two**2) for other, two in enumerate(ordered) if other != place)
+        for place, one in enumerate(ordered)
+    ]
+    return ordered, factors
+
+
 def _moved_apart(ordered: list[float]) -> list[float]:
     """Raise scales, in growing order, until none is too close to the one before."""
     apart: list[float] = []
@@ -83,6 +97,50 @@ def _moved_apart(ordered: list[float]) -> list[float]:
 
 
 _BISECTIONS = 60
+
+
+def normal_with_noise_quantile(
+    noise: IntegerNoise, coefficients: Sequence[float] | Floats, deviation: float, rest: float
+) -> float:
+    """Return a t with P(N + sum of c_i Z_i > t) <= rest for a normal N and independent noises Z_i, close to the least.
+
+    >>> from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+    >>> round(normal_with_noise_quantile(DiscreteLaplace(1), [1e-12], 10.0, 0.025), 3)
+    19.6
+    """
+    from scipy.special import ndtri
+
+    sizes = [abs(float(coefficient)) for coefficient in coefficients if coefficient]
+    scale = float(noise.scale)
+    if not isinstance(noise, DiscreteLaplace):
+        return -float(ndtri(rest)) * math.hypot(deviation, *(size * scale for size in sizes)) + math.fsum(sizes)
+    scales, factors = _partial_fractions([size * scale for size in sizes])
+    low, high = 0.0, 40.0 * deviation + 60.0 * max(scales)
+    for _ in range(_BISECTIONS):
+        middle = (low + high) / 2
+        chance = math.fsum(
+            factor * _normal_laplace_tail(middle, deviation, one) for factor, one in zip(factors, scales, strict=True)
+        )
+        low, high = (middle, high) if chance > rest * (1.0 - 1e-7) else (low, middle)
+    return high + math.fsum(sizes)
+
+
+def _normal_laplace_tail(point: float, deviation: float, scale: float) -> float:
+    """Return P(N + L > t) for a normal and a Laplace variable.
+
+    P(N > t) + (E exp(-(t - N) / b); N < t)/2 - (E exp((t - N) / b); N > t)/2, each a normal tail times an exponential,
+    which erfcx(x) = exp(x^2) erfc(x) keeps from overflowing.
+    """
+    from scipy.special import erfcx, ndtr
+
+    above, ratio = point / deviation, deviation / scale
+    weight = math.exp(-(above**2) / 2.0) / 2.0
+    right = weight * float(erfcx((above + ratio) / math.sqrt(2.0)))
+    if ratio > above:
+        left = weight * float(erfcx((ratio - above) / math.sqrt(2.0)))
+    else:
+        left = math.exp(ratio**2 / 2.0 - point / scale) * float(ndtr(above - ratio))
+    return float(ndtr(-above)) + (left - right) / 2.0
 
 
 def mean_of_population(low: float, high: float, size: float, rest: float) -> tuple[float, float]:
