@@ -53,14 +53,20 @@ class SumOptions(NoiseOptions, ColumnOptions, total=False):
     """The parameters of `Sum` and `sum`."""
 
 
-class MeanOptions(SumOptions, total=False):
-    """The parameters of `Mean` and `mean`."""
+class MomentOptions(SumOptions, total=False):
+    """What a mean or a variance takes."""
 
     rows_expected: int | None
     target: Target
 
 
-class VarianceOptions(MeanOptions, total=False):
+class MeanOptions(MomentOptions, total=False):
+    """The parameters of `mean`."""
+
+    approximate: bool
+
+
+class VarianceOptions(MomentOptions, total=False):
     """The parameters of `variance` and `standard_deviation`."""
 
     sample: bool

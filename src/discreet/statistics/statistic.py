@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, ParameterError
 from discreet.frames import numbers
@@ -115,9 +116,9 @@ class Statistic(Mechanism):
         """Return what every answer says of itself, in the order in which tables and matrices take it."""
         return self.confidence, self.guarantee, method, self.loss
 
-    def _estimated(self, value: Number, low: float, high: float, method: str) -> Estimate:
+    def _estimated(self, value: Number, low: float, high: float, method: str, *, approximate: bool = False) -> Estimate:
         """Return one number with its interval."""
-        return Estimate(value, low, high, self.confidence, self.target, self.guarantee, method, self.loss)
+        return Estimate(value, low, high, self.confidence, self.target, self.guarantee, method, self.loss, approximate)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -213,6 +214,17 @@ class BoundedStatistic(ClippedStatistic):
             return totals
         missing = column.size - totals.present
         return Totals(column.size, totals.first + missing * self._fill, totals.second + missing * self._fill**2)
+
+    def shares(self, value: Any) -> NDArray[np.float64]:
+        """Return the clipped and rounded values as shares of the range, missing ones left out or replaced; private."""
+        values, _ = split(value, self.rows)
+        positions = self.scale.positions(numbers(values))
+        absent = np.isnan(positions)
+        if self._fill is None:
+            positions = positions[~absent]
+        else:
+            positions[absent] = float(self._fill)
+        return positions / float(self.scale.steps)
 
     def _weighted(self, column: Any, unit: Any) -> Totals:
         """Return the sums in which the rows of a person weigh no more than the rows."""

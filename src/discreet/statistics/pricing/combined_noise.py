@@ -114,33 +114,34 @@ def normal_with_noise_quantile(
     scale = float(noise.scale)
     if not isinstance(noise, DiscreteLaplace):
         return -float(ndtri(rest)) * math.hypot(deviation, *(size * scale for size in sizes)) + math.fsum(sizes)
-    scales, factors = _partial_fractions([size * scale for size in sizes])
-    low, high = 0.0, 40.0 * deviation + 60.0 * max(scales)
+    scales, factors = (np.array(part) for part in _partial_fractions([size * scale for size in sizes]))
+    low, high = 0.0, 40.0 * deviation + 60.0 * float(scales.max())
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        chance = math.fsum(
-            factor * _normal_laplace_tail(middle, deviation, one) for factor, one in zip(factors, scales, strict=True)
-        )
+        chance = float(factors @ _normal_laplace_tail(middle, deviation, scales))
         low, high = (middle, high) if chance > rest * (1.0 - 1e-7) else (low, middle)
+        if high - low <= 1e-9 * high:
+            break
     return high + math.fsum(sizes)
 
 
-def _normal_laplace_tail(point: float, deviation: float, scale: float) -> float:
-    """Return P(N + L > t) for a normal and a Laplace variable.
+def _normal_laplace_tail(point: float, deviation: float, scales: Floats) -> Floats:
+    """Return P(N + L > t) for a normal variable and Laplace variables of these scales, one at a time.
 
-    P(N > t) + (E exp(-(t - N) / b); N < t)/2 - (E exp((t - N) / b); N > t)/2, each a normal tail times an exponential,
-    which erfcx(x) = exp(x^2) erfc(x) keeps from overflowing.
+    P(N > t) + E(exp(-(t - N) / b); N < t) / 2 - E(exp((t - N) / b); N > t) / 2: the expectations are normal tails times
+    exponentials, which erfcx(x) = exp(x^2) erfc(x) keeps from overflowing.
     """
     from scipy.special import erfcx, ndtr
 
-    above, ratio = point / deviation, deviation / scale
+    above, ratio = point / deviation, deviation / scales
     weight = math.exp(-(above**2) / 2.0) / 2.0
-    right = weight * float(erfcx((above + ratio) / math.sqrt(2.0)))
-    if ratio > above:
-        left = weight * float(erfcx((ratio - above) / math.sqrt(2.0)))
-    else:
-        left = math.exp(ratio**2 / 2.0 - point / scale) * float(ndtr(above - ratio))
-    return float(ndtr(-above)) + (left - right) / 2.0
+    right = weight * erfcx((above + ratio) / math.sqrt(2.0))
+    wide = ratio <= above
+    left = weight * erfcx(np.where(wide, 0.0, ratio - above) / math.sqrt(2.0))
+    safe = np.where(wide, ratio, 0.0)
+    left = np.where(wide, np.exp(safe**2 / 2.0 - safe * above) * ndtr(above - ratio), left)
+    found: Floats = ndtr(-above) + (left - right) / 2.0
+    return found
 
 
 def mean_of_population(low: float, high: float, size: float, rest: float) -> tuple[float, float]:

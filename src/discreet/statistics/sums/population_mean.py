@@ -2,15 +2,16 @@
 
 Theorem. Let the n rows be drawn independently from a population, and m be the expectation of the clipped and rounded
 value. Then m lies in `proven(rest)` but for a probability of `rest`.
-Proof. V, M3, M4 and n are constants. Nine events fix where they lie, each failing with a probability of d = 0.06 rest/9:
+Proof. V, M3, M4 and n are constants. Nine events fix where they lie, each failing with a probability of d = 0.02 rest/9:
 the noises of the number, of the second, third and fourth powers stay within their quantiles; the table's sum of squares
 Q stays above V - sqrt(2 M4 l) and below V + sqrt(2 M4 l) + r^2 l / 3, that of cubes within sqrt(2 r^2 M4 l) + 2 r^3 l / 3
 of M3 on either side, that of fourth powers above M4 - sqrt(2 r^4 M4 l), with l = ln(1 / d) and r the largest |x - m|.
 (Lower tails of nonnegative variables by exp(-u) <= 1 - u + u^2 / 2, the others are Bernstein's inequality; the second
 moments of squares, cubes and fourth powers are at most M4, r^2 M4 and r^4 M4.) Also V <= n m (1 - m), M4 <= r^2 V.
-On either side one of the two lemmas of `sampling` fails with a probability of 0.47 rest: Berry and Esseen's where the
-constants satisfy sqrt(M4) <= w V and V >= u, w and u public, and Bernstein's elsewhere. Which of them it is depends on constants, not on
-the table, so nothing is paid for the choice; where the events leave both cases possible, the wider bound is taken.
+On either side one of the two lemmas of `sampling` fails with a probability of 0.49 rest: Berry and Esseen's where V is at
+least a public number and D, as computed from the constants, at most 0.8 of that probability; Bernstein's elsewhere. Which
+of them it is depends on constants, not on the table, so nothing is paid for the choice; where the events leave both cases
+possible, the wider bound is taken.
 If m lies in a range, and T at m is at most what the worst constants in that range allow, then m lies in a smaller range:
 each pass starts from what the last one left, on the same events. QED.
 """
@@ -30,10 +31,11 @@ from discreet.statistics.sums.sampling import Known, Range, Sampling
 
 Floats = NDArray[np.float64]
 _EVENTS = 9
-_FOR_EVENTS = 0.06
-_NORMAL = 1.5  # w over the chance on one side: the remainder takes about half of it there
-_MOST = 0.05
-_PASSES = 25
+_FOR_EVENTS = 0.02
+_NORMAL = 0.8  # of the chance on one side: the most that a remainder may take
+_MOST = 0.02
+_PASSES = 60
+_WIDE, _NARROW = 0.5, 0.1  # the outer part that is looked at
 _ROUNDING = 1e-8  # of the number of rows: more than rounding rows to 2^-38 moves any of the sums
 
 
@@ -81,29 +83,34 @@ class PopulationMean:
     def _end(self, direction: int, rest: float) -> tuple[float, bool]:
         """Return the end on one side of the estimate, and whether it rests on the normal law."""
         start = min(max(self.share, 0.0), 1.0)
-        end, normal = (1.0 if direction > 0 else 0.0), False
-        for _ in range(_PASSES):
-            reach, normal = self._reach((min(start, end), max(start, end)), -direction, rest)
-            moved = min(max(self.share + direction * reach / self.size, 0.0), 1.0)
-            moved = min(moved, end) if direction > 0 else max(moved, end)
-            close, end = abs(moved - end) <= 1e-3 * abs(moved - start), moved
-            if close:
+        end, part, normal = (1.0 if direction > 0 else 0.0), _WIDE, False
+        for _ in range(_PASSES):  # can m lie in the outer part of what is left, and how far out?
+            inner = start + (1.0 - part) * (end - start)
+            reach, normal = self._reach((min(inner, end), max(inner, end)), -direction, rest)
+            moved = self.share + direction * (reach / self.size + _ROUNDING)
+            moved = min(max(moved, inner), end) if direction > 0 else max(min(moved, inner), end)
+            close = abs(end - moved) <= 1e-3 * abs(end - start)
+            if part <= _NARROW and (close or end == start):
                 break
+            part, end = (part if moved == inner else max(part / 2.0, _NARROW)), moved
         return end, normal
 
     def _reach(self, means: Range, side: int, rest: float) -> tuple[float, bool]:
         """Return what T is at most if m lies in a range, and whether the normal law gave it."""
         chance = (1.0 - _FOR_EVENTS) * rest / 2.0
-        limit, floor = min(_NORMAL * chance, _MOST), self.sampling.noise_variance
+        most, floor = min(_NORMAL * chance, _MOST), self.sampling.noise_variance
+        limit = most / 0.3328  # D is at least 0.3328 sqrt(M4) / V
         known, normal, rows = self._known(means, side, _FOR_EVENTS * rest / _EVENTS, limit)
-        low, high = known.spread
-        if low >= floor and math.sqrt(known.fourth) <= limit * low:
-            return self.sampling.berry_esseen(known, chance), True
+        if known.spread[0] >= floor:
+            bound, sure = self.sampling.berry_esseen(known, chance, most)
+            if sure:
+                return bound, True
         bound = self.sampling.bernstein(known, chance)
         low, high = max(normal.spread[0], floor), normal.spread[1]
-        if low > high or rows * limit**2 < 1.0:  # V^2 <= n M4: few rows exclude sqrt(M4) <= w V
+        if low > high or 0.4748 > most * math.sqrt(rows):  # D is at least 0.4748 / sqrt n: few rows are never normal
             return bound, False
-        return max(bound, self.sampling.berry_esseen(dataclasses.replace(normal, spread=(low, high)), chance)), False
+        other, _ = self.sampling.berry_esseen(dataclasses.replace(normal, spread=(low, high)), chance, most)
+        return max(bound, other), False
 
     def _known(self, means: Range, side: int, rest: float, limit: float) -> tuple[Known, Known, float]:
         """Return what the events say of the constants, what else if sqrt(M4) <= w V, and the most that n can be."""
@@ -111,38 +118,44 @@ class PopulationMean:
         found = self.sampling.basis.about(middle) @ self.sums
         slack = _ROUNDING * max(self.size, 1.0)
 
-        def released(power: int) -> tuple[float, float]:
-            moved = [math.comb(power, low) * half ** (power - low) * abs(found[low]) for low in range(power)]
-            return float(found[power]), math.fsum(moved) + slack
+        def released(power: int) -> Range:
+            """Return the ends of the released sum of (x - m)^power over the range of m."""
+            if power == 2 and found[0] > 0:  # least at the noisy mean, or at the end that is nearest to it
+                nearest = min(max(found[1] / found[0], -half), half)
+                moved = [found[2] - 2 * by * found[1] + by**2 * found[0] for by in (-half, nearest, half)]
+                return float(min(moved)) - slack, float(max(moved)) + slack
+            away = sum(math.comb(power, low) * half ** (power - low) * abs(found[low]) for low in range(power))
+            return float(found[power] - away) - slack, float(found[power] + away) + slack
 
         widest = max(means[1], 1.0 - means[0])
         allowed = math.log(1.0 / rest)
         noise = [self._noise(power, means, rest) for power in range(5)]
         rows = self.size - noise[0], self.size + noise[0]
-        square, moved = released(2)
-        top, bottom = max(square + moved + noise[2], 0.0), square - moved - noise[2]
-        fourth = _root(math.fsum(released(4)) + noise[4], 2.0 * widest**4 * allowed)
-        most = means[1] * (1.0 - means[1]) if means[1] <= 0.5 else 0.25 if means[0] <= 0.5 else means[0] * (1 - means[0])
+        squares, cubes = released(2), released(3)
+        top, bottom = max(squares[1] + noise[2], 0.0), squares[0] - noise[2]
+        fourth = _root(released(4)[1] + noise[4], 2.0 * widest**4 * allowed)
+        most = (
+            means[1] * (1.0 - means[1]) if means[1] <= 0.5 else 0.25 if means[0] <= 0.5 else means[0] * (1 - means[0])
+        )
         high = min(top + math.sqrt(2.0 * fourth * allowed), _root(top, 2.0 * widest**2 * allowed), rows[1] * most)
         fourth = min(fourth, widest**2 * high)
         apart = math.sqrt(2.0 * fourth * allowed)
         far = widest**2 * allowed / 3.0
         low = min(max(bottom - apart - far, 0.0), high)
-        cube, moved = released(3)
-        moved += noise[3] + widest * apart + 2.0 * widest**3 * allowed / 3.0
+        moved = noise[3] + widest * apart + 2.0 * widest**3 * allowed / 3.0
+        third = sorted(side * cube for cube in cubes)
         known = Known(
             side=side,
             means=means,
-            squares=square + released(2)[1],
+            squares=squares[1],
             spread=(low, high),
-            third=(side * cube - moved, side * cube + moved),
+            third=(third[0] - moved, third[1] + moved),
             fourth=fourth,
             rows=max(rows[0], 1.0),
         )
         share = limit * math.sqrt(2.0 * allowed)
         spread = max(low, (bottom - far) / (1.0 + share)), min(high, top / (1.0 - share))
-        least = max(known.rows, limit**-2.0)
-        return known, dataclasses.replace(known, spread=spread, limit=limit, rows=least), rows[1]
+        return known, dataclasses.replace(known, spread=spread, limit=limit), rows[1]
 
     def _noise(self, power: int, means: Range, rest: float) -> float:
         """Return how far the noise goes in a sum of (x - m)^power."""

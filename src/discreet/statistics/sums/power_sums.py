@@ -3,8 +3,8 @@
 A row with its value at the share x of the way from L to U adds several polynomials f of x to the sums. They are
 linearly independent, so 1, x, x^2, ... come back as combinations of them, and with these the sum of (x - m)^k for any m.
 
-Lemma (control points). A polynomial of degree at most 4 is the sum of c_k B_k(x), where B_k(x) = C(4, k) x^k (1-x)^(4-k)
-are at or above 0 and add up to 1; the c_k are its control values. So the vector that a row adds lies in the hull of the
+Lemma (control points). A polynomial of degree at most 4 is the sum of c_k B_k(x), where the five polynomials B_k(x) =
+C(4, k) x^k (1 - x)^(4 - k) are at or above 0 and add up to 1; the c_k are its control values. So the vector that a row adds lies in the hull of the
 five control points, and its norm is at most their largest one; two rows are at most as far apart as two control points.
 Proof. Norms and distances are convex.
 
@@ -14,7 +14,7 @@ What the largest norm (add/remove) or distance (change-one, with 0 for a missing
 |---|---|---|
 | add/remove, Laplace | B_0 .. B_4: the control points are the unit vectors | 1 in L1 |
 | add/remove, Gaussian | 2 (1 - x), 2 x, 3 q, 3 r, 5 s | 2 in L2 |
-| change-one, Laplace | 2 x - 1, 1, q, r, 4 s | 2 in L1 |
+| change-one, Laplace | 5 (2 x - 1), 5, 8 q, 2 r, 14 s | 10 in L1 |
 | change-one, Gaussian | 2 x - 1, 1, 4 q, 3 r, 6 s | 2 in L2 |
 
 with q = x (1 - x), r = q (1 - 2 x), s = q^2, whose control values are (0, 1/4, 1/3, 1/4, 0), (0, 1/4, 0, -1/4, 0) and
@@ -40,7 +40,6 @@ from discreet.privacy import Relation
 Floats = NDArray[np.float64]
 ONE = 1 << 38  # what 1 counts in a released sum
 _CHUNK = 1 << 14
-_SIZE = (1,)
 _CENTERED = (-1, 2)
 _MIDDLE = (0, 1, -1)  # q
 _ODD = (0, 1, -3, 2)  # r
@@ -72,7 +71,7 @@ class PowerSums:
     @property
     def noisy(self) -> list[int]:
         """The places of the sums that are released; the number of rows is not where it is public."""
-        return [place for place, one in enumerate(self.polynomials) if not (self.size_is_public and one == _SIZE)]
+        return [place for place, one in enumerate(self.polynomials) if not (self.size_is_public and len(one) == 1)]
 
     def sums(self, shares: Floats) -> list[int]:
         """Return the sums over a column of shares of the range, in integers; every row is rounded by itself."""
@@ -100,7 +99,7 @@ class PowerSums:
 
     def read(self, released: Any, rows: int | None) -> Floats:
         """Return a release as sums in rows, the public number of rows in its place."""
-        sums = np.full(len(self.polynomials), float(rows or 0))
+        sums = np.array([float(one[0] * (rows or 0)) for one in self.polynomials])
         sums[self.noisy] = [int(value) / ONE for value in released]
         return sums
 
@@ -134,9 +133,11 @@ def power_sums(relation: Relation, *, gaussian: bool, fourth: bool, size_is_publ
         return PowerSums(((2, -2), (0, 2), *more), 2)
     if gaussian:
         more = (_times(4, _MIDDLE), _times(3, _ODD), _times(6, _EVEN)) if fourth else (_times(5, _MIDDLE),)
-    else:
-        more = (_MIDDLE, _ODD, _times(4, _EVEN)) if fourth else (_times(2, _MIDDLE),)
-    return PowerSums((_CENTERED, _SIZE, *more), 2, size_is_public)
+        return PowerSums((_CENTERED, (1,), *more), 2, size_is_public)
+    if not fourth:
+        return PowerSums((_CENTERED, (1,), _times(2, _MIDDLE)), 2, size_is_public)
+    more = (_times(8, _MIDDLE), _times(2, _ODD), _times(14, _EVEN))
+    return PowerSums((_times(5, _CENTERED), (5,), *more), 10, size_is_public)
 
 
 def _times(factor: int, polynomial: Sequence[int]) -> tuple[int, ...]:

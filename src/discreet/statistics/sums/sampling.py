@@ -4,18 +4,21 @@ Rows are drawn independently from a population; x is a value as a share of the r
 side, y = s (x - m), which lies in [-1, 1]. V, M3, M4 are n times the expectations of y^2, y^3, y^4: constants, as n is.
 T and Q are the sums of y and of y^2 in the table as released, with noise of known coefficients c1 and c2.
 
-Lemma (Bernstein's bound with the released spread). For a > 0 and b = a^2 / 2 let A be at least the maximum of
+Lemma (Bernstein's bound with the released spread). For a, b > 0 let A be at least the maximum of
 (exp(a y - b y^2) - 1 - a y) / y^2 over all y that there are, and K the logarithm of E exp of the noise in a T - b Q.
-Then a T - b Q <= A V + K + l but for a probability of exp(-l). Proof. E exp(a y - b y^2) <= 1 + A E y^2 <= exp(A E y^2);
-the rows and the noise are independent, so E exp(a T - b Q) <= exp(A V + K); Markov's inequality. The quotient is
--b + (a - b y)^2 phi(u), with u = a y - b y^2 and phi(u) = (e^u - 1 - u) / u^2, which grows with u: on a cell of y its
-two factors are at most their largest values. A is near 0 where a is small, so that V, which is not known, hardly counts.
+Then a T - b Q <= A V + K + l but for a probability of exp(-l). Proof. E exp(a y - b y^2) <= 1 + A E y^2, which is at
+most exp(A E y^2); the rows and the noise are independent, so E exp(a T - b Q) <= exp(A V + K); Markov's inequality. The
+quotient is -b + (a - b y)^2 phi(u), with u = a y - b y^2 and phi(u) = (e^u - 1 - u) / u^2, which grows with u: on a cell
+of y both factors are at most their largest values. With b about a^2 / 2 and a small A is near 0, so that V, which is not
+known, hardly counts. K is at most what continuous noise of the same scale has: for discrete Laplace noise
+(cosh 1/s - 1) / (cosh 1/s - cosh t) <= 1 / (1 - s^2 t^2), as (cosh u - 1) / u^2 grows with u; for discrete Gaussian noise
+exp(s^2 t^2 / 2), Canonne, Kamath, Steinke 2020.
 
 Lemma (Berry and Esseen with the released spread). For e >= 0 let g = y - e (y^2 - E y^2). Then T - e (Q - V) exceeds t
 with a probability of at most D + P(N + Z > t), where N is normal with n times the variance of g, Z the noise of
-T - e Q, and D the bound on the distance of the standardized sum of g from the normal. Proof. Given Z = z the chance that
-the sum of the g exceeds t - z is that of N but for D; take the expectation over z. n Var g = V - 2 e M3 + e^2 (M4 -
-V^2 / n), and the third absolute moment is, by |g| <= |y| (1 + e |y|) + e E y^2 and Minkowski's inequality, at most that
+T - e Q, and D the bound on the distance of the standardized sum of g from the normal law. Proof. Given Z = z the chance
+that the sum of the g exceeds t - z is that of N but for D; take the expectation over z. n Var g = V - 2 e M3 + e^2 (M4
+- V^2 / n), and the third absolute moment is, by |g| <= |y| (1 + e |y|) + e E y^2 and Minkowski's inequality, at most that
 of |y| (1 + e |y|) with e V / n added to its cubic root. E |y|^3 <= sqrt(E y^2 E y^4). With e = z / (2 sqrt V) the bound
 for T is z (V + Q) / (2 sqrt V), which changes with V in the second order only.
 
@@ -45,6 +48,7 @@ _COARSE = 0.2
 _LADDER = 1.25  # cells of V for which one a is used
 _BOTTOM = 0.1
 _STEEPEST = 0.6
+_OF_SQUARES = 5 / 8  # b / a^2: more than 1/2, as a spread that is not known costs more than one that is
 
 
 @dataclass(frozen=True)
@@ -138,7 +142,7 @@ class Sampling:
         if self.laplace:  # E exp of the noise must be finite
             unit = self.scale * float(np.max(np.abs(self._coefficients(0.0)[1:3])))
             rates = np.minimum(rates, min(_STEEPEST / unit, math.sqrt(_STEEPEST / unit)))
-        squares = rates**2 / 2.0
+        squares = _OF_SQUARES * rates**2
         growth = _growth(rates, squares, known.values)
         reach = self.largest(np.stack([known.side * rates, -squares], axis=1), known.means) * self.scale
         if self.laplace:
@@ -149,28 +153,24 @@ class Sampling:
         spread = np.maximum(growth * bottoms, growth * np.minimum(tops, high))
         return float(np.max((squares * known.squares + spread + noise + allowed) / rates))
 
-    def berry_esseen(self, known: Known, rest: float) -> float:
-        """Return what T is at most, but for a probability `rest`; infinite where the remainder is larger than that."""
+    def berry_esseen(self, known: Known, rest: float, most: float) -> tuple[float, bool]:
+        """Return what T is at most, but for a probability `rest`, if D <= `most`; and whether D surely is."""
         low, high = known.spread
         cells = max(math.ceil(math.log(high / low) / _FINE), 1)
         edges = low * (high / low) ** (np.arange(cells + 1) / cells)
         cell = _Cells(known, edges[:-1], edges[1:], self.noise_variance, _normal_quantile(rest))
-        if np.any(cell.least_variance <= 0.0):
-            return math.inf
-        left = rest - cell.remainder
+        remainder = np.minimum(cell.remainder, most)
         rates = (float(np.max(cell.first)), float(np.min(cell.last)))
         sizes = self.largest(np.array([[float(known.side), -rate] for rate in rates]), known.means).max(axis=0)
         bound = -math.inf
         for block in np.array_split(np.arange(cells), max(math.ceil(math.log(high / low) / _COARSE), 1)):
-            deviations, allowed = np.sqrt(cell.variance[block]), float(np.min(left[block]))
-            if allowed <= 0.0:
-                return math.inf
+            deviations, left = np.sqrt(cell.variance[block]), rest - float(np.max(remainder[block]))
             # the quantile over the deviation falls as the deviation grows: the least one bounds it for the block
             least = float(deviations.min())
-            factor = normal_with_noise_quantile(self.noise, sizes / ONE, least, allowed) / least
+            factor = normal_with_noise_quantile(self.noise, sizes / ONE, least, left) / least
             moved = cell.first[block] * (known.squares - cell.bottoms[block])
             bound = max(bound, float(np.max(factor * deviations + moved)))
-        return bound
+        return bound, bool(np.all(cell.remainder <= most))
 
 
 class _Cells:
@@ -183,18 +183,19 @@ class _Cells:
         cubes = np.minimum(np.sqrt(tops * fourth), known.widest * tops)
         least, most = np.maximum(known.third[0], -cubes), np.minimum(known.third[1], cubes)
         self.variance = tops - 2.0 * np.where(least < 0, self.first, self.last) * least + self.first**2 * fourth
-        self.least_variance = bottoms - 2.0 * np.where(most > 0, self.first, self.last) * most
-        third = cubes + fourth * (3.0 * self.first + 3.0 * self.first**2 * known.widest + self.first**3 * known.widest**2)
+        self.least_variance = bottoms - 2.0 * self.first * np.maximum(most, 0.0)
+        third = cubes + fourth * (
+            3.0 * self.first + 3.0 * self.first**2 * known.widest + self.first**3 * known.widest**2
+        )
         self._third = (np.cbrt(third) + self.first * tops / known.rows ** (2.0 / 3.0)) ** 3
         self._root = math.sqrt(known.rows)
 
     @property
     def remainder(self) -> Floats:
         """The distance D from the normal law."""
-        moment = self._third / self.least_variance**1.5
-        found: Floats = np.minimum(
-            0.33554 * (moment + 0.415 / self._root), 0.3328 * (moment + 0.429 / self._root)
-        )
+        with np.errstate(divide="ignore"):
+            moment = self._third / np.maximum(self.least_variance, 0.0) ** 1.5
+        found: Floats = np.minimum(0.33554 * (moment + 0.415 / self._root), 0.3328 * (moment + 0.429 / self._root))
         return found
 
 
