@@ -36,8 +36,8 @@ class Target(Enum):
 class Estimate:
     """A released value with a confidence interval for a stated target, and the guarantee under which it was released.
 
-    `approximate` says that the confidence rests on the normal law for many rows and is not proven; it is printed too. An
-    interval may be cut to the possible range (a fraction lies in [0, 1]) and then leave out an unbiased value beyond
+    `approximate` says that the confidence rests on the normal law for many rows and is not proven; it is printed too.
+    An interval may be cut to the possible range (a fraction lies in [0, 1]) and then leave out an unbiased value beyond
     it.
 
     >>> from discreet.privacy.guarantees.guarantee import PureDP

@@ -115,13 +115,16 @@ def normal_with_noise_quantile(
     if not isinstance(noise, DiscreteLaplace):
         return -float(ndtri(rest)) * math.hypot(deviation, *(size * scale for size in sizes)) + math.fsum(sizes)
     scales, factors = (np.array(part) for part in _partial_fractions([size * scale for size in sizes]))
-    low, high = 0.0, 40.0 * deviation + 60.0 * float(scales.max())
-    for _ in range(_BISECTIONS):
+
+    def within(point: float) -> bool:
+        return float(factors @ _normal_laplace_tail(point, deviation, scales)) <= rest * (1.0 - 1e-7)
+
+    low = high = max(-float(ndtri(rest)) * deviation, 0.01 * deviation)
+    while not within(high):
+        low, high = high, high * 1.25
+    while high - low > 1e-6 * high:
         middle = (low + high) / 2
-        chance = float(factors @ _normal_laplace_tail(middle, deviation, scales))
-        low, high = (middle, high) if chance > rest * (1.0 - 1e-7) else (low, middle)
-        if high - low <= 1e-9 * high:
-            break
+        low, high = (low, middle) if within(middle) else (middle, high)
     return high + math.fsum(sizes)
 
 

@@ -48,10 +48,14 @@ class Mean(BoundedStatistic):
         least its L2 norm. Change-one, nothing missing: the sum moves by at most U - L. Else a person adds (s, t) with
         |s| <= t <= c (U - L), s twice the distance from the middle; between two such vectors |s - s'| + |t - t'| <=
         t + t' + |t - t'| = 2 max(t, t'), and (s - s')^2 + (t - t')^2 <= (t + t')^2 + (t - t')^2 <= 4 max(t, t')^2.
+        For the population four or five sums of polynomials are released, or two or three for the approximate interval,
+        at the same price: the lemma of `power_sums`.
     Accuracy. For the true share p = A / (A + B) the noise of (1 - p) A - p B is a known combination of two noises; all
         p for which it stays within its quantile form the interval, which so has the stated confidence at any size. To
         first order the variance is (p^2 + (1 - p)^2) times that of the noise, over N^2: half of what a noisy sum about
-        the middle and a noisy count give for the same epsilon.
+        the middle and a noisy count give for the same epsilon. For the population, rows drawn independently, the
+        interval for the expectation of the clipped values is proven at any size and uses the spread, which is released
+        too: the theorem of `population_mean`. With `approximate` it is the normal one, right for many rows only.
     Cost. One pass in cache-sized chunks; two draws.
     Figure. mean-error.svg
     Reference. The pair (A, B): Kulesza, Suresh, Wang 2024; intervals for ratios: Fieller 1954.

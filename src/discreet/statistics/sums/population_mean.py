@@ -2,18 +2,18 @@
 
 Theorem. Let the n rows be drawn independently from a population, and m be the expectation of the clipped and rounded
 value. Then m lies in `proven(rest)` but for a probability of `rest`.
-Proof. V, M3, M4 and n are constants. Nine events fix where they lie, each failing with a probability of d = 0.02 rest/9:
+Proof. V, M3, M4 and n are constants. Nine events say where they lie, each failing with probability d = 0.02 rest / 9:
 the noises of the number, of the second, third and fourth powers stay within their quantiles; the table's sum of squares
-Q stays above V - sqrt(2 M4 l) and below V + sqrt(2 M4 l) + r^2 l / 3, that of cubes within sqrt(2 r^2 M4 l) + 2 r^3 l / 3
+stays above V - sqrt(2 M4 l) and below V + sqrt(2 M4 l) + r^2 l / 3, that of cubes within sqrt(2 r^2 M4 l) + 2 r^3 l / 3
 of M3 on either side, that of fourth powers above M4 - sqrt(2 r^4 M4 l), with l = ln(1 / d) and r the largest |x - m|.
 (Lower tails of nonnegative variables by exp(-u) <= 1 - u + u^2 / 2, the others are Bernstein's inequality; the second
-moments of squares, cubes and fourth powers are at most M4, r^2 M4 and r^4 M4.) Also V <= n m (1 - m), M4 <= r^2 V.
-On either side one of the two lemmas of `sampling` fails with a probability of 0.49 rest: Berry and Esseen's where V is at
-least a public number and D, as computed from the constants, at most 0.8 of that probability; Bernstein's elsewhere. Which
-of them it is depends on constants, not on the table, so nothing is paid for the choice; where the events leave both cases
-possible, the wider bound is taken.
-If m lies in a range, and T at m is at most what the worst constants in that range allow, then m lies in a smaller range:
-each pass starts from what the last one left, on the same events. QED.
+moments of squares, cubes and fourth powers are at most M4, r^2 M4 and r^4 M4.) Also V <= n m (1 - m) and M4 <= r^2 V.
+On either side one of the two lemmas of `sampling` fails with a probability of 0.49 rest: Berry and Esseen's where V is
+at least a public number and D, as computed from the constants, at most 0.8 of that probability; Bernstein's elsewhere.
+Which of them it is depends on constants, not on the table, so nothing is paid for the choice; where the events leave
+both cases possible, the wider bound is taken. If m lies in a range, then T at m is at most what the worst constants in
+that range allow, and m lies in a smaller range: each pass looks at the outer part of what the last one left, on the
+same events. QED.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class PopulationMean:
             reach, normal = self._reach((min(inner, end), max(inner, end)), -direction, rest)
             moved = self.share + direction * (reach / self.size + _ROUNDING)
             moved = min(max(moved, inner), end) if direction > 0 else max(min(moved, inner), end)
-            close = abs(end - moved) <= 1e-3 * abs(end - start)
+            close = abs(end - moved) <= 2e-3 * abs(end - start)
             if part <= _NARROW and (close or end == start):
                 break
             part, end = (part if moved == inner else max(part / 2.0, _NARROW)), moved
@@ -107,7 +107,7 @@ class PopulationMean:
                 return bound, True
         bound = self.sampling.bernstein(known, chance)
         low, high = max(normal.spread[0], floor), normal.spread[1]
-        if low > high or 0.4748 > most * math.sqrt(rows):  # D is at least 0.4748 / sqrt n: few rows are never normal
+        if low > high or most * math.sqrt(rows) < 0.4748:  # D is at least 0.4748 / sqrt n: few rows are never normal
             return bound, False
         other, _ = self.sampling.berry_esseen(dataclasses.replace(normal, spread=(low, high)), chance, most)
         return max(bound, other), False

@@ -1,11 +1,12 @@
 """Sums of a few polynomials from which number, mean and further moments of a column follow, at the price of the mean.
 
 A row with its value at the share x of the way from L to U adds several polynomials f of x to the sums. They are
-linearly independent, so 1, x, x^2, ... come back as combinations of them, and with these the sum of (x - m)^k for any m.
+linearly independent, so 1, x, x^2, ... are combinations of them, and with these is the sum of (x - m)^k for any m.
 
 Lemma (control points). A polynomial of degree at most 4 is the sum of c_k B_k(x), where the five polynomials B_k(x) =
-C(4, k) x^k (1 - x)^(4 - k) are at or above 0 and add up to 1; the c_k are its control values. So the vector that a row adds lies in the hull of the
-five control points, and its norm is at most their largest one; two rows are at most as far apart as two control points.
+C(4, k) x^k (1 - x)^(4 - k) are at or above 0 and add up to 1; the c_k are its control values. So the vector that a row
+adds lies in the hull of the five control points, and its norm is at most their largest one; two rows are at most as far
+apart as two control points.
 Proof. Norms and distances are convex.
 
 What the largest norm (add/remove) or distance (change-one, with 0 for a missing value) is, follows from five points:

@@ -8,19 +8,19 @@ Lemma (Bernstein's bound with the released spread). For a, b > 0 let A be at lea
 (exp(a y - b y^2) - 1 - a y) / y^2 over all y that there are, and K the logarithm of E exp of the noise in a T - b Q.
 Then a T - b Q <= A V + K + l but for a probability of exp(-l). Proof. E exp(a y - b y^2) <= 1 + A E y^2, which is at
 most exp(A E y^2); the rows and the noise are independent, so E exp(a T - b Q) <= exp(A V + K); Markov's inequality. The
-quotient is -b + (a - b y)^2 phi(u), with u = a y - b y^2 and phi(u) = (e^u - 1 - u) / u^2, which grows with u: on a cell
-of y both factors are at most their largest values. With b about a^2 / 2 and a small A is near 0, so that V, which is not
-known, hardly counts. K is at most what continuous noise of the same scale has: for discrete Laplace noise
-(cosh 1/s - 1) / (cosh 1/s - cosh t) <= 1 / (1 - s^2 t^2), as (cosh u - 1) / u^2 grows with u; for discrete Gaussian noise
-exp(s^2 t^2 / 2), Canonne, Kamath, Steinke 2020.
+quotient is -b + (a - b y)^2 phi(u), with u = a y - b y^2 and phi(u) = (e^u - 1 - u) / u^2, which grows with u: on a
+cell of y both factors are at most their largest values. With b about a^2 / 2 and a small A is near 0, so that V, which
+is not known, hardly counts. K is at most what continuous noise of the same scale has: for discrete Laplace noise
+(cosh 1/s - 1) / (cosh 1/s - cosh t) <= 1 / (1 - s^2 t^2), as (cosh u - 1) / u^2 grows with u; for discrete Gaussian
+noise exp(s^2 t^2 / 2), Canonne, Kamath, Steinke 2020.
 
 Lemma (Berry and Esseen with the released spread). For e >= 0 let g = y - e (y^2 - E y^2). Then T - e (Q - V) exceeds t
 with a probability of at most D + P(N + Z > t), where N is normal with n times the variance of g, Z the noise of
 T - e Q, and D the bound on the distance of the standardized sum of g from the normal law. Proof. Given Z = z the chance
 that the sum of the g exceeds t - z is that of N but for D; take the expectation over z. n Var g = V - 2 e M3 + e^2 (M4
-- V^2 / n), and the third absolute moment is, by |g| <= |y| (1 + e |y|) + e E y^2 and Minkowski's inequality, at most that
-of |y| (1 + e |y|) with e V / n added to its cubic root. E |y|^3 <= sqrt(E y^2 E y^4). With e = z / (2 sqrt V) the bound
-for T is z (V + Q) / (2 sqrt V), which changes with V in the second order only.
+- V^2 / n), and the third absolute moment is, by |g| <= |y| (1 + e |y|) + e E y^2 and Minkowski's inequality, at most
+that of |y| (1 + e |y|) with e V / n added to its cubic root. E |y|^3 <= sqrt(E y^2 E y^4). With e = z / (2 sqrt V) the
+bound for T is z (V + Q) / (2 sqrt V), which changes with V in the second order only.
 
 Reference. Shevtsova 2011, On the absolute constants in the Berry-Esseen type inequalities for identically distributed
 summands (arXiv 1111.6554): the distance is at most 0.33554 (r + 0.415) / sqrt n and 0.3328 (r + 0.429) / sqrt n with r
@@ -48,6 +48,7 @@ _COARSE = 0.2
 _LADDER = 1.25  # cells of V for which one a is used
 _BOTTOM = 0.1
 _STEEPEST = 0.6
+_MOST_RATE = 0.7  # a larger a is for so few rows that one of them decides
 _OF_SQUARES = 5 / 8  # b / a^2: more than 1/2, as a spread that is not known costs more than one that is
 
 
@@ -138,7 +139,7 @@ class Sampling:
         kept = tops >= low
         tops, bottoms = tops[kept], np.maximum(bottoms[kept], low)
         allowed = math.log(1.0 / rest)
-        rates = np.sqrt(2.0 * allowed / (tops + self.noise_variance))
+        rates = np.minimum(np.sqrt(2.0 * allowed / (tops + self.noise_variance)), _MOST_RATE)
         if self.laplace:  # E exp of the noise must be finite
             unit = self.scale * float(np.max(np.abs(self._coefficients(0.0)[1:3])))
             rates = np.minimum(rates, min(_STEEPEST / unit, math.sqrt(_STEEPEST / unit)))
