@@ -10,7 +10,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, ParameterError
 from discreet.frames import numbers
@@ -214,17 +213,6 @@ class BoundedStatistic(ClippedStatistic):
             return totals
         missing = column.size - totals.present
         return Totals(column.size, totals.first + missing * self._fill, totals.second + missing * self._fill**2)
-
-    def shares(self, value: Any) -> NDArray[np.float64]:
-        """Return the clipped and rounded values as shares of the range, missing ones left out or replaced; private."""
-        values, _ = split(value, self.rows)
-        positions = self.scale.positions(numbers(values))
-        absent = np.isnan(positions)
-        if self._fill is None:
-            positions = positions[~absent]
-        else:
-            positions[absent] = float(self._fill)
-        return positions / float(self.scale.steps)
 
     def _weighted(self, column: Any, unit: Any) -> Totals:
         """Return the sums in which the rows of a person weigh no more than the rows."""

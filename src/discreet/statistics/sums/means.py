@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, InputError
+from discreet.frames import numbers
 from discreet.laws.noise import IntegerNoise
 from discreet.privacy import Estimate, Relation, Target
+from discreet.statistics.columns import split
 from discreet.statistics.options import MeanOptions, MomentOptions, named_after
 from discreet.statistics.pricing import NoisyVector, combination_quantile, priced_noise
 from discreet.statistics.statistic import BoundedStatistic, Tables
@@ -125,9 +127,7 @@ class Mean(BoundedStatistic):
     def measure(self, value: Any) -> int | NDArray[np.object_]:
         """Return the exact sums in steps, or the power sums."""
         if self._powers is not None:
-            shares = self.shares(value)
-            self._check_rows(shares.size)
-            return np.array(self._powers.sums(shares), dtype=object)
+            return self._measured_powers(self._powers, value)
         totals = self.totals(value)
         everything = self.scale.steps * totals.present
         if self.form is MeanForm.KNOWN_SIZE:
@@ -136,6 +136,20 @@ class Mean(BoundedStatistic):
         if self.form is MeanForm.CENTERED:
             return np.array([2 * totals.first - everything, everything], dtype=object)
         return np.array([totals.first, everything - totals.first], dtype=object)
+
+    def _measured_powers(self, powers: PowerSums, value: Any) -> NDArray[np.object_]:
+        """Return the power sums; missing values are summed as the lower bound, and then taken out or replaced."""
+        column = numbers(split(value, self.rows)[0])
+        self._check_rows(column.size)
+        first = np.array(powers.sums(np.zeros(1)), dtype=object)
+        instead = 0 * first
+        if self._fill is not None:
+            instead = np.array(powers.sums(np.array([self._fill / self.scale.steps])), dtype=object)
+        totals = 0 * first
+        for chunk, missing in self.scale.chunks(column):
+            totals = totals + np.array(powers.sums(chunk / float(self.scale.steps)), dtype=object)
+            totals = totals + missing * (instead - first)
+        return totals
 
     def _check_rows(self, present: int) -> None:
         """Raise an error for a table without rows, where their number is public."""

@@ -40,7 +40,6 @@ from discreet.privacy import Relation
 
 Floats = NDArray[np.float64]
 ONE = 1 << 38  # what 1 counts in a released sum
-_CHUNK = 1 << 14
 _CENTERED = (-1, 2)
 _MIDDLE = (0, 1, -1)  # q
 _ODD = (0, 1, -3, 2)  # r
@@ -75,15 +74,13 @@ class PowerSums:
         return [place for place, one in enumerate(self.polynomials) if not (self.size_is_public and len(one) == 1)]
 
     def sums(self, shares: Floats) -> list[int]:
-        """Return the sums over a column of shares of the range, in integers; every row is rounded by itself."""
-        totals = [0] * len(self.noisy)
-        for begin in range(0, shares.size, _CHUNK):
-            part = shares[begin : begin + _CHUNK]
-            for entry, place in enumerate(self.noisy):
-                value = np.zeros_like(part)
-                for coefficient in reversed(self.polynomials[place]):
-                    value = value * part + float(coefficient)
-                totals[entry] += int(np.rint(value * float(ONE)).astype(np.int64).sum())
+        """Return the sums over at most 2^20 shares of the range, in integers; every row is rounded by itself."""
+        totals = []
+        for place in self.noisy:
+            value = np.zeros_like(shares)
+            for coefficient in reversed(self.polynomials[place]):
+                value = value * shares + float(coefficient)
+            totals.append(int(np.rint(value * float(ONE)).astype(np.int64).sum()))
         return totals
 
     def about(self, mean: float) -> Floats:
