@@ -71,7 +71,7 @@ def populations() -> list[Population]:
     ]
 
 
-def population(_: Any = None) -> Iterator[Row]:
+def population(_: object) -> Iterator[Row]:
     """Compare half-widths with the normal interval's, and count how often the mean of the population is inside.
 
     The normal interval has the variance of sampling and that of the noise that a mean of the table has at the same
