@@ -9,8 +9,8 @@ interpolated, do better than those where the bounds are tight and the values spr
 public bounds where a peer's user could do so for free. diffprivlib takes the number of rows as public and stands under
 change-one alone, but for its counts. tmlt.core's own measurements run on Spark; here are its noise and formulas without
 it. Speed is CPU time, the best of three rounds in which the sides take turns. Intervals for the mean of a population
-are compared with the normal interval, which has the true variances of sampling and of the noise of a mean of the table; the
-mean is that of the values as cut to the bounds, and 2000 runs count how often it is inside.
+are compared with the normal interval, which has the true variances of sampling and of the noise of a mean of the table;
+the mean is that of the values as cut to the bounds, and 2000 runs count how often it is inside.
 """
 
 from __future__ import annotations

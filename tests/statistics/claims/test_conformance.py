@@ -38,11 +38,15 @@ SUBJECTS = {
     "Mean of a known number": Subject(
         lambda: statistics.Mean(bounds=(0, 1), relation=CHANGE_ONE, epsilon=1, missing=0.5), [[0.5, None]]
     ),
+    # the approximate interval is found at once, and what is released is of the same kind
     "Mean of a population": Subject(
-        lambda: statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, target=POPULATION), [[0.5, 0.25], []]
+        lambda: statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, target=POPULATION, approximate=True),
+        [[0.5, 0.25], []],
     ),
     "Mean of a population, Gaussian": Subject(
-        lambda: statistics.Mean(bounds=(0, 1), relation=CHANGE_ONE, rho=0.5, missing=0, target=POPULATION),
+        lambda: statistics.Mean(
+            bounds=(0, 1), relation=CHANGE_ONE, rho=0.5, missing=0, target=POPULATION, approximate=True
+        ),
         [[0.5, None]],
     ),
     "Mean, Gaussian": Subject(

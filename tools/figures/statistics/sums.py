@@ -153,7 +153,9 @@ def mean_error() -> Plot:
 def _mean(epsilon: float, rows: float, target: Target = Target.TABLE) -> float:
     """Return the half-width of the interval about a mean of 30, where the noise happens to be 0."""
     statistic = Mean(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=epsilon, target=target)
-    exact = statistic.estimate(_times(statistic.measure(SPREAD), round(rows) / len(SPREAD)), public_rows=None)
+    exact = statistic.estimate(
+        _times(np.atleast_1d(statistic.measure(SPREAD)), round(rows) / len(SPREAD)), public_rows=None
+    )
     width = (exact.high - exact.low) / 2
     return float(width) if exact.low > 0 else float("inf")
 
