@@ -14,7 +14,7 @@ import discreet as dp
 from discreet import statistics
 from discreet.errors import ConflictingParameters
 from discreet.laws import DiscreteGaussian, DiscreteLaplace
-from discreet.statistics.pricing import normal_with_noise_quantile
+from discreet.statistics.pricing import combination_quantile, normal_with_noise_quantile
 from discreet.statistics.sums.population_mean import PopulationMean
 from discreet.statistics.sums.power_sums import ONE, power_sums
 from discreet.statistics.sums.sampling import Known, Sampling, _Cells, _growth
@@ -130,6 +130,14 @@ def test_the_quantile_of_a_normal_with_laplace_noises_agrees_with_integration(de
     exact, _ = integrate.quad(density, -12, 12, points=places, limit=400, epsabs=1e-12)
     assert exact == pytest.approx(rest, rel=1e-5)
     assert exact <= rest * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("rest", [0.3, 0.05, 1e-3])
+def test_five_equal_laplace_noises_stay_within_their_quantile(rest):
+    reach = combination_quantile(DiscreteLaplace(2**40), [2.0**-40] * 5, 1 - rest)
+    # by the characteristic function (1 + u^2)^-5
+    inside, _ = integrate.quad(lambda u: math.sin(u * reach) / u / (1 + u * u) ** 5, 0, 60, limit=2000)
+    assert 0.7 * rest < 1 - 2 / math.pi * inside <= rest
 
 
 def test_the_quantile_of_a_normal_with_gaussian_noise_is_that_of_their_sum():

@@ -40,6 +40,7 @@ from discreet.laws.noise import IntegerNoise
 
 Floats = NDArray[np.float64]
 _APART = 2e-4
+_MANY_APART = 1e-2  # the factors of five equal scales would cancel too many digits
 _STEPS = 200
 
 
@@ -80,7 +81,7 @@ def _laplace_sum_quantile(scales: list[float], rest: float) -> float:
 def _partial_fractions(scales: list[float]) -> tuple[list[float], list[float]]:
     """Return scales that are apart, none below the given ones, and the factors A_i of the lemma."""
     floor = 1e-6 * max(scales)  # a smaller scale is raised to this: partial fractions stay well conditioned
-    ordered = _moved_apart(sorted(max(scale, floor) for scale in scales))
+    ordered = _moved_apart(sorted(max(scale, floor) for scale in scales), _APART if len(scales) <= 3 else _MANY_APART)
     factors = [
         math.prod(one**2 / (one**2 - two**2) for other, two in enumerate(ordered) if other != place)
         for place, one in enumerate(ordered)
@@ -88,11 +89,11 @@ def _partial_fractions(scales: list[float]) -> tuple[list[float], list[float]]:
     return ordered, factors
 
 
-def _moved_apart(ordered: list[float]) -> list[float]:
+def _moved_apart(ordered: list[float], least: float) -> list[float]:
     """Raise scales, in growing order, until none is too close to the one before."""
     apart: list[float] = []
     for scale in ordered:
-        apart.append(max(scale, apart[-1] * (1.0 + _APART)) if apart else scale)
+        apart.append(max(scale, apart[-1] * (1.0 + least)) if apart else scale)
     return apart
 
 

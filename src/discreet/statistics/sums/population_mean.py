@@ -107,7 +107,7 @@ class PopulationMean:
                 return bound, True
         bound = self.sampling.bernstein(known, chance)
         low, high = max(normal.spread[0], floor), normal.spread[1]
-        if low > high or most * math.sqrt(rows) < 0.4748:  # D is at least 0.4748 / sqrt n: few rows are never normal
+        if low > high or most * math.sqrt(rows) < 0.4747:  # D is at least 0.4747 / sqrt n: few rows are never normal
             return bound, False
         other, _ = self.sampling.berry_esseen(dataclasses.replace(normal, spread=(low, high)), chance, most)
         return max(bound, other), False

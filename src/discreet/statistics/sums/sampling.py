@@ -169,7 +169,8 @@ class Sampling:
             # the quantile over the deviation falls as the deviation grows: the least one bounds it for the block
             least = float(deviations.min())
             factor = normal_with_noise_quantile(self.noise, sizes / ONE, least, left) / least
-            moved = cell.first[block] * (known.squares - cell.bottoms[block])
+            # e (Q - V) falls as V grows, since e = z / (2 sqrt(V + a constant)), where Q is not negative
+            moved = cell.first[block] * (max(known.squares, 0.0) - cell.bottoms[block])
             bound = max(bound, float(np.max(factor * deviations + moved)))
         return bound, bool(np.all(cell.remainder <= most))
 
