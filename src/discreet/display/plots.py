@@ -233,7 +233,9 @@ def plot_paths(
 ) -> Plot:
     """Draw many thin paths, their mean, and at most two named lines over them.
 
-    >>> plot_paths([1, 2], [[0, 1], [1, 1]], mean=[0.5, 1], lines={"bound": ([1, 2], [1, 2])}).svg()[:5]
+    >>> plot_paths(
+    ...     [1, 2], [[0, 1], [1, 1]], mean=[0.5, 1], lines={"bound": ([1, 2], [1, 2])}
+    ... ).svg()[:5]
     '<?xml'
     """
     place, middle = _columns(np.size(x), x=x, mean=mean)

@@ -37,6 +37,7 @@ class Target(Enum):
 class Estimate:
     """A released value with a confidence interval for a stated target, and the guarantee under which it was released.
 
+    `approximate` says that the confidence rests on the normal law for many rows and is not proven; it is printed too.
     An interval may be cut to the possible range (a fraction lies in [0, 1]) and then leave out an unbiased value beyond
     it. Where none was bought `low` and `high` are None.
 
@@ -53,7 +54,11 @@ class Estimate:
     ...     )
     ... )
     0.412 [0.371, 0.453] (95 %, table)
-    >>> print(Estimate(0.412, None, None, 0.95, Target.TABLE, PureDP(1), "a choice by rank"))
+    >>> print(
+    ...     Estimate(
+    ...         0.412, None, None, 0.95, Target.TABLE, PureDP(1), "a choice by rank"
+    ...     )
+    ... )
     0.412 (no interval bought)
     """
 
@@ -66,6 +71,8 @@ class Estimate:
     method: str
     # the loss to charge: that of the release where it is known, else the worst that keeps the guarantee
     cost: PrivacyLoss = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    # whether the confidence holds for many rows only, by the normal law, and is not proven
+    approximate: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", plain(self.value, name="value"))
@@ -108,14 +115,39 @@ class Estimate:
     def __str__(self) -> str:
         if self.low is None:
             return f"{self._value()} ({NO_INTERVAL})"
-        return f"{self._value()} {self._interval()} ({_percent(self.confidence)} %, {self.target.value})"
+        words = f"{_percent(self.confidence)} %, {self.target.value}{', approximate' if self.approximate else ''}"
+        return f"{self._value()} {self._interval()} ({words})"
+
+    def to_dict(self) -> dict[str, Number | str | bool | None]:
+        """Return the numbers and words by name; the guarantee as it is written.
+
+        >>> from discreet.privacy.guarantees.guarantee import PureDP
+        >>> Estimate(0.4, 0.3, 0.5, 0.95, Target.TABLE, PureDP(1), "exact").to_dict()[
+        ...     "target"
+        ... ]
+        'table'
+        """
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence": self.confidence,
+            "target": self.target.value,
+            "approximate": self.approximate,
+            "method": self.method,
+            "guarantee": str(self.guarantee),
+        }
 
     def _repr_html_(self) -> str:
         """Return the estimate as a list for a notebook."""
         return definition_list(
             [
                 ("estimate", self._value()),
-                (f"{_percent(self.confidence)} % interval for the {self.target.value}", self._interval()),
+                (
+                    f"{'approximate ' if self.approximate else ''}{_percent(self.confidence)} % interval "
+                    f"for the {self.target.value}",
+                    self._interval(),
+                ),
                 ("guarantee", self.guarantee),
                 ("method", self.method),
             ]

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.laws.number import round_down, round_up
 from discreet.privacy import GaussianDP, Price, Relation
-from discreet.privacy.guarantees import in_words, rho_of_halves
+from discreet.privacy.guarantees import in_words, rho_of_choices, rho_of_halves
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, argument_on_grid, rounding
 from discreet.query.plan import WEIGHT, Aggregate, Bounding
@@ -59,14 +59,15 @@ class QuantilesOfGroups(Measure):
     def mechanism(self, part: Price) -> RankInterval | QuantileIntervals:
         """Return the choice and the counts that every group makes."""
         asked: dict[str, Any] = {"relation": self.bounding.relation, "steps": self.scale.steps}
-        price = dict(zip(("epsilon", "rho"), _halved_price(part), strict=True))
+        epsilon, rho = part.epsilon, part.rho if part.mu is None else rho_of_halves(part.mu)
+        price: dict[str, Any] = {"epsilon": epsilon, "rho": rho}
         if len(self.levels) == 1:
             asked |= {"rows": self._rows, "counted_rows": self.bounding.rows}
             return RankInterval(level=self.levels[0], confidence=_HELD, **asked, **price)
         half: dict[str, Any] = {name: amount and amount / HALVES for name, amount in price.items()}
         tree = QuantileTree(levels=self.levels, rows=self._rows, **asked, **half)
         around = CountsAround(levels=self.levels, confidence=_HELD, rows=self.bounding.rows, **asked, **half)
-        return QuantileIntervals(tree, around, guarantee(part.epsilon, part.rho, self.bounding.relation))
+        return QuantileIntervals(tree, around, guarantee(epsilon, rho, self.bounding.relation))
 
     @property
     def _rows(self) -> int:
@@ -131,9 +132,9 @@ class QuantilesOfGroups(Measure):
         return f"{what} by the exponential mechanism on ranks, and noisy counts of the rows around: {price}"
 
 
-def _halved_price(part: Price) -> tuple[Fraction | None, Fraction | None]:
-    """Return epsilon or rho of a choice and of counts that get half of it each; for a mu the rho that they keep it with."""
-    return (part.epsilon, part.rho) if part.mu is None else (None, rho_of_halves(part.mu))
+def choice_price(part: Price) -> Price:
+    """Return a price as choices take it, in epsilon or rho; for a mu the rho of choices that keep it."""
+    return part if part.mu is None else Price(rho=rho_of_choices(part.mu))
 
 
 def pieces(steps: int) -> int:

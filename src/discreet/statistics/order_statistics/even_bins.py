@@ -38,7 +38,13 @@ class EvenBins(ManyQuantiles):
     Cost. One pass over the rows; no sort.
     Reference. Histograms: Dwork, McSherry, Nissim, Smith 2006.
 
-    >>> bins = EvenBins(levels=(0.25, 0.75), epsilon=1, relation=Relation.ADD_REMOVE, steps=1000, rows_expected=1000)
+    >>> bins = EvenBins(
+    ...     levels=(0.25, 0.75),
+    ...     epsilon=1,
+    ...     relation=Relation.ADD_REMOVE,
+    ...     steps=1000,
+    ...     rows_expected=1000,
+    ... )
     >>> low, high = bins(list(range(1001)))
     >>> 0 <= low <= high <= 1000
     True

@@ -39,7 +39,9 @@ _BISECTIONS = 60
 def chernoff_reach(level: float, below: Any, above: Any, failure: float) -> Floats:
     """Return t with P(Z > t) <= failure by Chernoff's bound, for Z with p = 1 - level, a = level, j below, k above.
 
-    >>> float(chernoff_reach(0.5, 20, 20, 0.025)) > laplace_sum_reach(0.5, 20, 20, 0.025)
+    >>> float(chernoff_reach(0.5, 20, 20, 0.025)) > laplace_sum_reach(
+    ...     0.5, 20, 20, 0.025
+    ... )
     True
     """
     count, rest = np.asarray(below, dtype=np.float64)[..., None], np.asarray(above, dtype=np.float64)[..., None]

@@ -54,7 +54,13 @@ class CountsAround(Mechanism):
     Cost. A search among the rows for every cut.
     Reference. Our own; the quantiles of Z_j: Davies 1973 (`laplace_sums`).
 
-    >>> around = CountsAround(levels=(0.5,), epsilon=1, relation=Relation.ADD_REMOVE, steps=1000, confidence=0.999999)
+    >>> around = CountsAround(
+    ...     levels=(0.5,),
+    ...     epsilon=1,
+    ...     relation=Relation.ADD_REMOVE,
+    ...     steps=1000,
+    ...     confidence=0.999999,
+    ... )
     >>> [(low, high)] = around.ends([510], around(([510], list(range(1001)))))
     >>> 0 <= low <= 500 <= high <= 1000
     True
