@@ -80,7 +80,7 @@ def test_a_detour_never_gains_over_the_direct_way_where_the_worst_pair_is_known(
         through = convert(convert(source, first[0], **first[1]), second[0], **second[1])
     except (NoSoundConversion, MissingParameter):
         return
-    granted = {"delta": through.delta} if second[0] is ZCDP else second[1]
+    granted = {"delta": through.delta} if second[0] in (ZCDP, GaussianDP) else second[1]
     try:
         direct = convert(source, second[0], **granted)
     except NoSoundConversion:
