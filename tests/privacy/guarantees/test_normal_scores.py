@@ -140,8 +140,8 @@ def test_a_choice_costs_half_of_what_a_pure_release_of_its_epsilon_costs():
 def test_a_gaussian_guarantee_with_a_delta_keeps_it_in_every_conversion():
     given_ = GaussianDP(0.5, 1e-7)
     assert convert(given_, ZCDP) == ZCDP(0.125, 1e-7)
-    assert convert(ApproxDP(1, 1e-7), GaussianDP).delta == 1e-7
-    assert convert(ZCDP(0.125, 1e-7), GaussianDP).delta == 1e-7
+    assert convert(ApproxDP(1, 1e-7), GaussianDP, delta=1e-7) == GaussianDP(pure_to_gaussian(PureDP(1)).mu, 1e-7)
+    assert convert(ZCDP(0.125, 1e-7), GaussianDP, delta=1e-7).mu == convert(ZCDP(0.125), GaussianDP).mu
     assert convert(GaussianDP(0, 1e-7), ApproxDP) == ApproxDP(0, 1e-7)
     assert convert(RenyiDP(8, 0.1), GaussianDP, delta=1e-6).delta == 1e-6
     assert implies(GaussianDP(0.5), given_)

@@ -8,7 +8,7 @@ from discreet.privacy.guarantees.composition import (
     repeated,
     split,
 )
-from discreet.privacy.guarantees.conversion import convert, implies, pure_to_gaussian, pure_to_zcdp
+from discreet.privacy.guarantees.conversion import approx_to_gaussian, convert, implies, pure_to_gaussian, pure_to_zcdp
 from discreet.privacy.guarantees.curves import delta_of, epsilon_of, tradeoff_of, worst_pair
 from discreet.privacy.guarantees.guarantee import (
     ZCDP,

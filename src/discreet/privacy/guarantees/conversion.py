@@ -208,7 +208,10 @@ def _to_renyi(source: Guarantee, alpha: Number) -> RenyiDP:
 
 
 def _to_gaussian(source: Guarantee, delta: Number | None) -> GaussianDP:
-    """Return the better of the direct rule and, where a delta is granted, the way through (epsilon, delta)."""
+    """Return the better of the direct rule and, where a delta is granted, the way through (epsilon, delta).
+
+    A delta that is not granted is refused: whoever asks for a mu alone must not get one that leaves out a delta.
+    """
     direct = None
     match source:
         case PureDP():
@@ -219,6 +222,8 @@ def _to_gaussian(source: Guarantee, delta: Number | None) -> GaussianDP:
             direct = zcdp_to_gaussian(source)
         case GaussianDP():
             direct = source
+    if delta is None and isinstance(source, ApproxDP | ZCDP) and source.delta:
+        raise _delta_forbids(source, "no normal pair allows that with certainty. Pass delta= for an approximate mu.")
     if delta is None and direct is not None:
         return direct
     if delta is None:
