@@ -124,7 +124,7 @@ def _cost_in_budget(made: PricedQuery, policy: Policy) -> str:
     notion = type(policy.budget)
     if isinstance(made.guarantee, notion) or (notion is ApproxDP and isinstance(made.guarantee, PureDP)):
         return ""
-    return in_words(convert(made.guarantee, notion))
+    return in_words(convert(made.guarantee, notion, delta=made.cost.delta or None))
 
 
 def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float) -> Table:
