@@ -22,6 +22,7 @@ from discreet.privacy import (
     discrete_gaussian_loss,
     discrete_laplace_loss,
     gaussian_loss,
+    group_loss,
     laplace_loss,
     randomized_response_loss,
     subsample,
@@ -173,6 +174,14 @@ def test_guarantees_bound_the_mean_from_above():
     assert ApproxDP(1, 1e-9).loss.mean.lower == math.inf
     with pytest.raises(NoSoundConversion, match="guarantee alone"):
         ZCDP(0.5).loss.sample(10)
+
+
+def test_the_price_to_a_group_bounds_its_mean_by_the_largest_loss():
+    assert group_loss(laplace_loss(2), 2).mean.upper == pytest.approx(math.tanh(0.5))
+    assert group_loss(laplace_loss(2), 2).mean.upper >= laplace_loss(1).mean.upper
+    assert group_loss(gaussian_loss(2), 2).mean == gaussian_loss(1).mean
+    with pytest.raises(ParameterError, match="known by its curve only"):
+        group_loss(laplace_loss(2), 2).sample(3)
 
 
 def test_what_cannot_be_drawn_is_refused_before_any_work():
