@@ -23,8 +23,9 @@ from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
 from discreet.privacy.accounting import floats
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of
 from discreet.privacy.accounting.contour.families import ClaimFactor, flattened, gathered
-from discreet.privacy.accounting.contour.gaussian import SampledNormalFactor, WideGaussianFactor
+from discreet.privacy.accounting.contour.gaussian import WideGaussianFactor
 from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
+from discreet.privacy.accounting.contour.sampled import SampledNormalFactor
 from discreet.privacy.accounting.contour.symmetric import SymmetricFactor
 from discreet.privacy.accounting.floats import UNIT
 from discreet.privacy.pairs.bounded_range import BoundedRangePair

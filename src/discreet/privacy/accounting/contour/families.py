@@ -14,8 +14,9 @@ import numpy as np
 from discreet.laws import Pair, ProductPair
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of
-from discreet.privacy.accounting.contour.gaussian import NormalFactor, SampledNormalFactor, WideGaussianFactor
+from discreet.privacy.accounting.contour.gaussian import NormalFactor, WideGaussianFactor
 from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
+from discreet.privacy.accounting.contour.sampled import SampledNormalFactor
 from discreet.privacy.accounting.contour.symmetric import SymmetricFactor
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP

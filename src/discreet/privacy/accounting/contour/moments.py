@@ -113,12 +113,12 @@ class Factor(ABC):
             relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
             logs = np.log(np.where(sizes > 0, values, 1e-300))
         # |ln(1 + z)| <= 2|z| for |z| <= 1/2
-        return logs, 2 * relative + 2.0**-50 * np.abs(logs) + 2.0**-52, _height(sizes + errors)
+        return logs, 2 * relative + 2.0**-50 * np.abs(logs) + 2.0**-52, log_height(sizes + errors)
 
     def heights(self, order: float, nodes: Floats) -> Floats:
         """Return bounds on ln |phi| from above, at the nodes for each release."""
         values, errors = self.values(order, nodes)
-        return _height(np.abs(values) + errors)
+        return log_height(np.abs(values) + errors)
 
     def spectrum(self, order: float, nodes: Floats) -> Spectrum:
         """Return the sum over releases of counts * ln phi at the nodes, some nodes at a time to spare memory."""
@@ -171,7 +171,7 @@ class Factor(ABC):
         return self
 
 
-def _height(size: Floats) -> Floats:
+def log_height(size: Floats) -> Floats:
     """Return the logarithm of a bound on |phi|, which is at most 1, rounded up."""
     return np.asarray(np.minimum(np.log(np.minimum(size, 1.0) + 1e-300) + 2.0**-51, 0.0))
 

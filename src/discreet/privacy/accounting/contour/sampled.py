@@ -1,0 +1,415 @@
+"""Gaussian noise on a Poisson sample: its moments by the trapezoid rule along a line in the complex plane.
+
+With w(x) = 1 - g + g e^(mu x - mu^2/2), g the rate, removing a person gives the loss ln w under ((1-g) Q + g P, Q), and
+adding one the loss -ln w under (P, (1-g) P + g Q). Both moments are integrals over the standard normal density n: M(s)
+= integral of n(x) w(x)^a with a = s + 1 (remove) or a = -s (add).
+
+The line. At x + i y, 0 <= y < pi/mu, the number w is the sum of 1 - g and a positive multiple of e^(i mu y): its angle
+is between 0 and mu y, and cos(mu y/2) w(x) <= |w| <= w(x). So n w^a is analytic there, and for a = p + i t, t >= 0,
+
+    |n w^a|(x + i y) <= n(x) w(x)^p e^(gain(y)) e^(-t angle),   gain(y) = y^2/2, less -p ln cos(mu y/2) where p < 0.
+
+By Cauchy the integral may be taken along the line at any such height Y. There large t does no harm: where the phase t
+ln|w| turns fast the angle is large too, and the factor e^(-t angle) leaves nothing to resolve. (For adding, a = -c - i
+t, and the line below the axis is the mirror image: everything is computed for p + i t and conjugated.)
+
+Error of the rule, step h: the strip from height 0 to 2 Y has the line in its middle, and on each line of it the
+integral of |n w^a| is at most M(c) e^(gain(2 Y)), whatever t >= 0. So the rule is off by at most 2 M(c) e^(gain(2 Y))
+/(e^(2 pi Y/h) - 1) (Trefethen, Weideman 2014, theorem 5.1): one grid serves all t. On the real axis itself the strip is
+-d to d, and the bound holds for t = 0 with gain(d). Cutting the sum at x = X loses at most e^(gain(Y) + E(X)) (h + 1/(X
+- A)), because the logarithm E of n w^p falls at least at the slope X - A there, A = max(p, 0) mu; likewise on the left.
+
+Small rates. M is close to 1, and k ln M would inherit the rounding of the 1, k times. So M - 1 = integral of n (w^a - 1)
+is summed, each term without cancellation: errors are then relative to the integral of n |w^a - 1|. The rule and the
+cut apply to n w^a and to n alike, and their bounds add.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from discreet.laws import Pair
+from discreet.privacy.accounting.contour.moments import Factor, Unsuitable, log_height
+from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
+from discreet.privacy.pairs import NormalPair, PoissonPair, Side
+
+_TARGET = 40.0  # the rule's error is made e^-40 of M(c)
+_BEYOND = 9.5
+_LARGEST_MU, _SMALLEST_MU, _SMALLEST_RATE = 64.0, 2.0**-30, 2.0**-60
+_MOST_POINTS, _CHUNK, _MOST_TERMS = 1 << 16, 1 << 17, 1 << 26
+_HEIGHTS = np.concatenate([np.linspace(0.02, 0.96, 48), np.linspace(0.97, 0.995, 4)])
+_MOST_GAIN = 2.0  # terms on the line are at most e^2 as large as on the axis
+_NEAR_ONE, _FARTHEST = math.log(2.0), 36.0
+_DEAD = -60.0
+_CELLS = 512
+_MOST_LINES = 64
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Line:
+    """Points x + i Y, the logarithm of w there with its error, and ln|n| and the angle of n, the step included."""
+
+    log_w: Floats
+    angle: Floats
+    blur: Floats
+    log_n: Floats
+    turn: Floats
+    unsure: Floats  # relative error of n
+    rule: float  # ln of the rule's error relative to e^gain times M(c), or to the mass 1 of n
+    gain: float  # the largest of gain over the strip, and of y^2/2
+    own_gain: float  # at the line
+    log_ends: float  # of what is cut off of n w^p
+
+
+@dataclass(frozen=True, slots=True)
+class _Moment:
+    """M(c) e^-peak, less 1 if it is near 1 (then the peak is 0), and a bound on its error."""
+
+    value: float
+    error: float
+    peak: float
+    near: bool
+
+    @property
+    def size(self) -> float:
+        """M(c) e^-peak."""
+        return 1 + self.value if self.near else self.value
+
+    @property
+    def log(self) -> tuple[float, float]:
+        """ln M(c), and a bound on its error."""
+        if self.near:
+            value = math.log1p(self.value)
+            return value, 2 * self.error / self.size + UNIT * abs(value)
+        value = math.log(self.value)
+        return self.peak + value, 2 * self.error / self.value + UNIT * (abs(self.peak) + abs(value))
+
+
+@dataclass(eq=False)
+class SampledNormalFactor(Factor):
+    """The Gaussian mechanism on a Poisson sample, `count` times, in one direction."""
+
+    mu: float
+    rate: float
+    rest: float  # 1 - rate, rounded by itself
+    side: Side
+    count: int
+    _lines: dict[tuple[float, bool], _Line] = field(default_factory=dict)
+    _moments: dict[float, _Moment] = field(default_factory=dict)
+    _cells: dict[float, _Cells] = field(default_factory=dict)
+    needs_short_intervals = False
+
+    @staticmethod
+    def accepts(pair: Pair) -> bool:
+        """Say whether a pair belongs to this family and to the range that the bounds are for."""
+        return (
+            isinstance(pair, PoissonPair)
+            and isinstance(pair.base, NormalPair)
+            and _SMALLEST_MU <= pair.base.mu <= _LARGEST_MU
+            and _SMALLEST_RATE <= pair.rate < 1
+            and float(pair.rate) < 1.0
+        )
+
+    @classmethod
+    def of(cls, pair: PoissonPair, count: int) -> SampledNormalFactor:
+        """Take the parameters as floats; the roundings are within the errors counted here."""
+        base = pair.base
+        if not isinstance(base, NormalPair):
+            raise TypeError("this family is Gaussian")
+        return cls(float(base.mu), float(pair.rate), float(1 - Fraction(pair.rate)), pair.side, count)
+
+    @property
+    def counts(self) -> Floats:  # type: ignore[override]
+        """How often the release occurs."""
+        return np.array([float(self.count)])
+
+    def _power(self, order: float) -> float:
+        return order + 1 if self.side is Side.REMOVE else -order
+
+    def _gain(self, order: float, heights: Floats) -> Floats:
+        """Return how much larger, in logarithms, the integrand can be at a height than on the axis."""
+        plain, power = heights * heights / 2, self._power(order)
+        return np.asarray(plain if power >= 0 else plain + power * np.log(np.cos(self.mu * heights / 2)))
+
+    def _spacing(self, order: float, *, off_axis: bool) -> tuple[float, float, float]:
+        """Return the height of a line, half the width of its strip, and a step for which the rule's error is e^-40."""
+        tops = _HEIGHTS * (math.pi / self.mu)
+        near = np.linspace(0.5, 40.0, 80)
+        tops = np.concatenate([tops, near[near < 0.995 * math.pi / self.mu]])
+        widths = tops / 2 if off_axis else tops
+        needs = (_TARGET + self._gain(order, tops)) / widths
+        needs = np.where(self._gain(order, widths) <= _MOST_GAIN, needs, math.inf) if off_axis else needs
+        best = int(np.argmin(needs))
+        width = float(widths[best])
+        return width if off_axis else 0.0, width, 2 * math.pi / float(needs[best])
+
+    def _line(self, order: float, *, off_axis: bool) -> _Line:
+        """Lay the points that matter at an order; kept for the next call."""
+        key = (order, off_axis)
+        if key not in self._lines:
+            if len(self._lines) >= _MOST_LINES:
+                self._lines.clear()
+            self._lines[key] = self._fresh_line(order, off_axis=off_axis)
+        return self._lines[key]
+
+    def _fresh_line(self, order: float, *, off_axis: bool) -> _Line:
+        height, width, step = self._spacing(order, off_axis=off_axis)
+        if not math.isfinite(step) or step <= 0 or self._reach(order) / step > _MOST_POINTS:
+            raise Unsuitable
+        power, mu = self._power(order), self.mu
+        right, left = max(power, 0.0) * mu, max(-power, 0.0) * mu
+        x = np.arange(-math.ceil((left + _BEYOND) / step), math.ceil((right + _BEYOND) / step) + 1) * step
+        log_w, angle, blur = self._log_mixture(np.asarray(x, dtype=np.float64), height)
+        own = float(self._gain(order, np.array([height]))[0])
+        base = math.log(step) - math.log(2 * math.pi) / 2
+        edges = [(power * log_w[end] - x[end] ** 2 / 2, abs(x[end]) - side) for end, side in ((0, left), (-1, right))]
+        ends = [log + own + base + math.log1p(1 / (step * room)) for log, room in edges]
+        most = max(float(self._gain(order, np.array([height + width]))[0]), (height + width) ** 2 / 2)
+        return _Line(
+            log_w, angle, blur, np.asarray(base + (height * height - x * x) / 2), np.asarray(-height * x),
+            UNIT * (4 + x * x / 2 + height * np.abs(x)), math.log(2.0) + 1e-9 - 2 * math.pi * width / step,
+            most, own, float(np.logaddexp(*ends)) + 1e-6,
+        )  # fmt: skip
+
+    def _reach(self, order: float) -> float:
+        """Return the length of the range of x that matters."""
+        return 2 * _BEYOND + (abs(order) + 1) * self.mu
+
+    def _log_mixture(self, x: Floats, height: float) -> tuple[Floats, Floats, Floats]:
+        """Return ln|w|, the angle of w, and a bound on the error of ln w, at x + i height; mu height <= pi/2.
+
+        With z = mu x - mu^2/2 and b = mu height, w = 1 + g (e^z cos b - 1) + i g e^z sin b. |w|^2 - 1 is known to a
+        relative unit of g (1 + e^z) times |w| + 1. Where g e^z > 1 all is divided by e^z; then all terms are positive.
+        """
+        rate, rest, b = self.rate, self.rest, self.mu * height
+        z = self.mu * x - self.mu * self.mu / 2
+        bend = max(1.0, -math.log(rate))
+        low, tall = np.minimum(z, bend), z > bend
+        more = rate * (np.expm1(low) * math.cos(b) - 2 * math.sin(b / 2) ** 2)
+        across = rate * np.exp(low) * math.sin(b)
+        square = 2 * more + more * more + across * across
+        near = square > -0.5
+        first = np.where(
+            near, np.log1p(np.where(near, square, 0.0)) / 2, np.log(np.hypot(rest + rate * np.exp(low) * math.cos(b), across))
+        )
+        fall = rest * np.exp(-np.maximum(z, 0.0))
+        second = z + np.log(np.hypot(rate * math.cos(b) + fall, rate * math.sin(b)))
+        log_w = np.where(tall, second, first)
+        sizes = np.where(tall, 1.0, rest + rate * np.exp(low))
+        angle = np.where(
+            tall,
+            np.arctan2(rate * math.sin(b), rate * math.cos(b) + fall),
+            np.arctan2(across, rest + rate * np.exp(low) * math.cos(b)),
+        )
+        # the terms of |w|^2 - 1 relative to |w|^2, which is at least w^2/2 for b <= pi/2; a rounded mu moves z, and z
+        # moves ln w by at most sqrt 2 times the share of the second term
+        share = np.where(tall, 1.0, np.minimum(rate * np.exp(low) / sizes, 1.0))
+        terms = np.where(tall, 4 + np.abs(second), np.where(near, 8 * rate * (1 + np.exp(low)) / sizes, 4.0))
+        moved = 2 * share * (2 + np.abs(self.mu * x) + self.mu * self.mu)
+        return log_w, angle, UNIT * (terms + moved + np.abs(log_w) + np.abs(angle))
+
+    def _sums(self, order: float, nodes: Floats, line: _Line, peak: float, *, near: bool) -> tuple[Complexes, Floats]:
+        """Return the rule's sums of n w^a e^-peak, or of n (w^a - 1), at a = power + i t, and their rounding errors."""
+        power, points = self._power(order), len(line.log_w)
+        if len(nodes) * points > _MOST_TERMS:
+            raise Unsuitable
+        sums, errors = np.empty(len(nodes), dtype=np.complex128), np.empty(len(nodes))
+        rows = max(_CHUNK // points, 1)
+        for first in range(0, len(nodes), rows):
+            part = nodes[first : first + rows]
+            still = power * line.log_w - float(np.min(part)) * line.angle
+            alive = still > (_DEAD if near else float(np.max(still + line.log_n)) + _DEAD - line.log_n)
+            dead = float(np.sum(np.exp((still + line.log_n)[~alive] - peak)))
+            found = _chunk(line, power, part, alive, peak, near=near)
+            sums[first : first + rows], errors[first : first + rows] = found[0], found[1] + dead
+        return sums, errors
+
+    def _moment(self, order: float) -> _Moment:
+        """Sum the integrand at the real order, on the axis; kept."""
+        if order not in self._moments:
+            if len(self._moments) > 1024:
+                self._moments.clear()
+            self._moments[order] = self._fresh_moment(order)
+        return self._moments[order]
+
+    def _fresh_moment(self, order: float) -> _Moment:
+        line, power = self._line(order, off_axis=False), self._power(order)
+        logs = power * line.log_w + line.log_n
+        peak = float(np.max(logs))
+        rough = peak + math.log(float(np.sum(np.exp(logs - peak))))
+        near = abs(rough) < _NEAR_ONE and self._reach(order) < _FARTHEST
+        sums, errors = self._sums(order, np.zeros(1), line, 0.0 if near else peak, near=near)
+        missed = self._missed(line, rough, 0.0 if near else peak, near=near)
+        return _Moment(float(sums[0].real), float(errors[0]) + missed, 0.0 if near else peak, near)
+
+    def _missed(self, line: _Line, log_moment: float, peak: float, *, near: bool) -> float:
+        """Bound the errors of the rule and of the cut, in units of e^peak; ln M(c) need be known to 1/10 only."""
+        rule = math.exp(min(line.rule + line.gain + log_moment - peak + 0.1, 700.0))
+        cut = math.exp(min(line.log_ends - peak, 700.0))
+        if near:  # the same for n by itself
+            rule += math.exp(line.rule + line.gain)
+            cut += 2 * math.exp(line.own_gain - _BEYOND * _BEYOND / 2)
+        return (rule + cut) * (1 + 1e-9)
+
+    def log_moment(self, order: float) -> tuple[float, float]:
+        """Sum the integrand at the real order."""
+        try:
+            value, error = self._moment(order).log
+        except Unsuitable:
+            return math.inf, math.inf
+        return self.count * value, self.count * error * (1 + UNIT)
+
+    def slopes(self, order: float) -> tuple[float, float]:
+        """Return the mean and the variance of the tilted loss, times the count."""
+        mean, variance = self._spread(order)
+        return self.count * (mean if self.side is Side.REMOVE else -mean), self.count * variance
+
+    def _spread(self, order: float) -> tuple[float, float]:
+        line = self._line(order, off_axis=False)
+        logs = self._power(order) * line.log_w + line.log_n
+        weights = np.exp(logs - float(np.max(logs)))
+        weights /= float(np.sum(weights))
+        mean = float(weights @ line.log_w)
+        return mean, float(weights @ (line.log_w - mean) ** 2)
+
+    def variances(self, order: float) -> Floats:
+        """Return the tilted variance, to many more digits than the nodes' number needs."""
+        return np.array([self._spread(order)[1] * (1 + 1e-9)])
+
+    def _ratios(self, order: float, nodes: Floats) -> tuple[Complexes, Floats, _Moment]:
+        """Return M(c + i t) e^-peak, less 1 where M(c) is near 1, and bounds on the errors; and M(c)."""
+        base, line = self._moment(order), self._line(order, off_axis=True)
+        sums, errors = self._sums(order, nodes, line, base.peak, near=base.near)
+        errors = errors + self._missed(line, base.log[0], base.peak, near=base.near)
+        return sums if self.side is Side.REMOVE else np.conj(sums), errors, base
+
+    def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
+        """Divide the sums on the line by the sum on the axis."""
+        sums, errors, base = self._ratios(order, nodes)
+        values = (1 + sums if base.near else sums) / base.size
+        return values[None, :], ((errors + 2 * base.error) / base.size * (1 + 1e-6) + UNIT)[None, :]
+
+    def logs(self, order: float, nodes: Floats) -> tuple[Complexes, Floats, Floats]:
+        """Take ln(1 + (M - 1)) where M(c) is near 1, else the logarithm of the ratio."""
+        if not self._moment(order).near:
+            return super(SampledNormalFactor, self).logs(order, nodes)
+        sums, errors, base = self._ratios(order, nodes)
+        sizes = np.abs(1 + sums)
+        small = np.abs(sums) < 0.5
+        square = np.where(small, 2 * sums.real + sums.real**2 + sums.imag**2, 0.0)
+        log, unsure = base.log
+        with np.errstate(divide="ignore", invalid="ignore"):
+            size = np.where(small, np.log1p(square) / 2, np.log(np.maximum(sizes, 1e-300)))
+            relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
+        logs = size - log + 1j * np.arctan2(sums.imag, 1 + sums.real)
+        # |ln(1 + z)| <= 2|z| for |z| <= 1/2; the square is known to a unit of 4 |M - 1|
+        error = 2 * relative + unsure + UNIT * (np.where(small, 8 * np.abs(sums), 2.0) + np.abs(logs))
+        ceilings = np.minimum(logs.real + error, log_height((sizes + errors) / base.size * (1 + 4 * unsure)))
+        return logs[None, :], error[None, :], ceilings[None, :]
+
+    def far(self, order: float, start: float) -> float:
+        """Bound ln |Phi| by what the line's factor e^(-t angle) leaves; see `_Cells`."""
+        return float(self.ceilings(order, np.array([start]), np.array([start]))[0])
+
+    def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:  # noqa: ARG002  the bound falls with t
+        """The bound of `far` at the start of each interval."""
+        if order not in self._cells:
+            self._cells[order] = self._fresh_cells(order)
+        return self.count * self._cells[order].log_bounds(starts)
+
+    def _fresh_cells(self, order: float) -> _Cells:
+        """Bound the tilted law on cells of x from both sides, and take several heights."""
+        power, mu = self._power(order), self.mu
+        x = np.linspace(-max(-power, 0.0) * mu - _BEYOND, max(power, 0.0) * mu + _BEYOND, _CELLS + 1)
+        log_w, _, _ = self._log_mixture(x, 0.0)
+        log, error = self._moment(order).log
+        logs = power * log_w - x * x / 2 - math.log(2 * math.pi) / 2 - log
+        cell = float(x[1] - x[0])
+        steep = (np.maximum(np.abs(x[1:]), np.abs(x[:-1])) + abs(power) * mu) * cell / 2
+        doubt = error + 1e-9
+        below = cell * np.exp(np.minimum(logs[1:], logs[:-1]) - steep - doubt)
+        above = cell * np.exp(np.maximum(logs[1:], logs[:-1]) + steep + doubt)
+        z = mu * x - mu * mu / 2
+        share = np.exp(np.minimum(math.log(self.rate) + z - log_w, 0.0)) * (1 - 1e-9)
+        heights = np.minimum(np.linspace(0.08, 0.5, 6) * (math.pi / mu), np.linspace(0.4, 2.5, 6))
+        return _Cells(
+            np.append(np.cumsum(below[::-1])[::-1], 0.0), above, np.exp(logs + doubt), share, heights,
+            self._gain(order, heights) + 1e-9, mu, (math.exp(logs[0]) + math.exp(logs[-1])) * math.exp(doubt) / _BEYOND,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Cells:
+    """Bounds on the tilted law of x, and on |phi| from them.
+
+    Let p(x) = g e^z/w, which grows with x, and let f be the tilted density. At height y with b = mu y <= pi/2 the sine
+    of w's angle is g e^z sin(b)/|w| >= p(x) sin b, so e^(-t angle) <= e^(-t p sin b). Two bounds on |phi(t)|, for every
+    y, and in the second every x:
+
+    - the whole line at height y: e^gain times the mean of e^(-t p sin b);
+    - the mass below x, plus the integral from x on, moved up to height y: the leg from x to x + i y is at most e^gain
+      f(x) times the integral of e^(-t p sin(mu y')) over y' <= y, and sin(mu y') >= mu y' sin(b)/b; the rest is at most
+      e^(gain - t p sin b) times the mass above x.
+
+    Both fall as t grows.
+    """
+
+    mass_above: Floats  # at least the tilted mass above each edge
+    masses: Floats  # at most the mass of each cell
+    density: Floats
+    share: Floats
+    heights: Floats
+    gains: Floats
+    mu: float
+    outside: float
+
+    def log_bounds(self, starts: Floats) -> Floats:
+        """Return ln of the least bound on |phi(t)| for all t >= each start."""
+        return np.array([self._log_bound(float(start)) for start in starts])
+
+    def _log_bound(self, start: float) -> float:
+        sines = np.sin(self.mu * self.heights)[:, None] * (1 - 1e-9)
+        grown = np.exp(self.gains)[:, None]
+        damped = np.exp(-np.minimum(start * sines * self.share, 700.0))
+        whole = grown[:, 0] * (damped[:, :-1] @ self.masses + self.outside)
+        turned = start * self.share * sines / self.heights[:, None]
+        with np.errstate(divide="ignore", over="ignore"):
+            kept = self.mass_above * (1 - grown * damped) - grown * self.density / np.maximum(turned, 1e-300)
+        least = min(float(np.min(whole)), 1 - float(np.max(kept)), 1.0)
+        return math.log(max(least, 1e-300)) + 1e-12 if least < 1 else 0.0
+
+
+def _chunk(
+    line: _Line, power: float, nodes: Floats, alive: Floats, peak: float, *, near: bool
+) -> tuple[Complexes, Floats]:
+    """Sum at some nodes; where a term has died out, w^a counts as 0 (the caller adds what it was)."""
+    log_w, angle = line.log_w[alive], line.angle[alive]
+    real = power * log_w - np.multiply.outer(nodes, angle)
+    turn = power * angle + np.multiply.outer(nodes, log_w)
+    reach, rounding = abs(power) + nodes, 2.0**-52 * len(log_w)
+    if not near:
+        size = np.exp(real + (line.log_n[alive] - peak))
+        whole = turn + line.turn[alive]
+        sums = np.sum(size * np.cos(whole), axis=1) + 1j * np.sum(size * np.sin(whole), axis=1)
+        exact = line.unsure[alive] + UNIT * (np.abs(line.log_n[alive]) + abs(peak))
+        return sums, size @ exact + reach * (size @ line.blur[alive]) + rounding * np.sum(size, axis=1)
+    weight = np.exp(line.log_n)
+    turned = weight * np.exp(1j * line.turn)
+    part, grown = _expm1(real, turn)
+    sums = part @ turned[alive] - np.sum(turned[~alive])
+    size, own = np.abs(part), weight[alive]
+    gone = float(np.sum(weight[~alive] * (line.unsure[~alive] + UNIT)))
+    blurred = (grown + 2.0**-52) @ (own * line.blur[alive])
+    return sums, size @ (own * (line.unsure[alive] + UNIT + rounding)) + reach * blurred + gone
+
+
+def _expm1(real: Floats, turn: Floats) -> tuple[Complexes, Floats]:
+    """Return e^(real + i turn) - 1 without cancellation, and e^real."""
+    half = np.sin(turn / 2)
+    less = np.expm1(real)
+    grown = less + 1
+    return less - 2 * grown * half * half + 2j * (grown * half * np.cos(turn / 2)), grown
