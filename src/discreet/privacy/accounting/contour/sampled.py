@@ -7,7 +7,12 @@ adding one the loss -ln w under (P, (1-g) P + g Q). Both moments are integrals o
 The line. At x + i y, 0 <= y < pi/mu, the number w is the sum of 1 - g and a positive multiple of e^(i mu y): its angle
 is between 0 and mu y, and cos(mu y/2) w(x) <= |w| <= w(x). So n w^a is analytic there, and for a = p + i t, t >= 0,
 
-    |n w^a|(x + i y) <= n(x) w(x)^p e^(gain(y)) e^(-t angle),   gain(y) = y^2/2, less -p ln cos(mu y/2) where p < 0.
+    |n w^a|(x + i y) <= n(x) w(x)^p e^(gain) e^(-t angle),   gain = y^2/2 where p >= 0.
+
+Where p < 0 (adding, c = -p > 0), |w|^p can be larger than on the axis: gain is y^2/2 + p ln r with r <= |w|/w(x). One
+such r is cos(mu y/2); another is 1 - P(x) (1 - cos(mu y)), P = g e^z/w, as |w| >= Re w. For mu y <= pi/2, Re w >= 1 - g,
+so |w|^p <= (1 - g)^p too; and as M(c) >= 1 for c > 0, the integral of |n w^a| is at most M(c) e^(gain) with gain = y^2/2
++ p ln(1 - g), whatever x: for small rates this is almost nothing.
 
 By Cauchy the integral may be taken along the line at any such height Y. There large t does no harm: where the phase t
 ln|w| turns fast the angle is large too, and the factor e^(-t angle) leaves nothing to resolve. (For adding, a = -c - i
@@ -17,7 +22,8 @@ Error of the rule, step h: the strip from height 0 to 2 Y has the line in its mi
 integral of |n w^a| is at most M(c) e^(gain(2 Y)), whatever t >= 0. So the rule is off by at most 2 M(c) e^(gain(2 Y))
 /(e^(2 pi Y/h) - 1) (Trefethen, Weideman 2014, theorem 5.1): one grid serves all t. On the real axis itself the strip is
 -d to d, and the bound holds for t = 0 with gain(d). Cutting the sum at x = X loses at most e^(gain(Y) + E(X)) (h + 1/(X
-- A)), because the logarithm E of n w^p falls at least at the slope X - A there, A = max(p, 0) mu; likewise on the left.
+- A)), because the logarithm E of n w^p falls at least at the slope X - A there, A = max(p, 0) mu. On the left, where p <
+0, E' = |x| + p mu P(x) and P falls as |x| grows: beyond the peak, |x| = -p mu P(x) = A, the same holds.
 
 Small rates. M is close to 1, and k ln M would inherit the rounding of the 1, k times. So M - 1 = integral of n (w^a - 1)
 is summed, each term without cancellation: errors are then relative to the integral of n |w^a - 1|. The rule and the
@@ -131,9 +137,27 @@ class SampledNormalFactor(Factor):
         return order + 1 if self.side is Side.REMOVE else -order
 
     def _gain(self, order: float, heights: Floats) -> Floats:
-        """Return how much larger, in logarithms, the integrand can be at a height than on the axis."""
+        """Return by how much, in logarithms, the integral of the integrand's size can be larger than on the axis."""
         plain, power = heights * heights / 2, self._power(order)
-        return np.asarray(plain if power >= 0 else plain + power * np.log(np.cos(self.mu * heights / 2)))
+        if power >= 0:
+            return np.asarray(plain)
+        turned = power * np.log(np.cos(self.mu * heights / 2))
+        flat = power * math.log(self.rest)
+        return np.asarray(plain + np.where(self.mu * heights <= math.pi / 2, np.minimum(turned, flat), turned))
+
+    def _left(self, order: float) -> float:
+        """Return how far to the left of 0 the peak of n w^p can lie: where |x| = -p mu g e^z/w, by halving."""
+        lean = max(-self._power(order), 0.0) * self.mu
+        low, high = 0.0, lean
+        for _ in range(60 if lean else 0):
+            middle = (low + high) / 2
+            low, high = (middle, high) if middle < lean * self._share(np.array([-middle]))[0] else (low, middle)
+        return high
+
+    def _share(self, x: Floats) -> Floats:
+        """Return g e^z/w: how much of w is its second term; it grows with x."""
+        z = self.mu * x - self.mu * self.mu / 2
+        return np.asarray(1 / (1 + self.rest / self.rate * np.exp(np.minimum(-z, 600.0))))
 
     def _spacing(self, order: float, *, off_axis: bool) -> tuple[float, float, float]:
         """Return the height of a line, half the width of its strip, and a step for which the rule's error is e^-40."""
@@ -158,16 +182,18 @@ class SampledNormalFactor(Factor):
 
     def _fresh_line(self, order: float, *, off_axis: bool) -> _Line:
         height, width, step = self._spacing(order, off_axis=off_axis)
-        if not math.isfinite(step) or step <= 0 or self._reach(order) / step > _MOST_POINTS:
+        if not math.isfinite(step) or step <= 0 or not self._reach(order) / step <= _MOST_POINTS:
             raise Unsuitable
         power, mu = self._power(order), self.mu
-        right, left = max(power, 0.0) * mu, max(-power, 0.0) * mu
+        right, left = max(power, 0.0) * mu, self._left(order)
         x = np.arange(-math.ceil((left + _BEYOND) / step), math.ceil((right + _BEYOND) / step) + 1) * step
         log_w, angle, blur = self._log_mixture(np.asarray(x, dtype=np.float64), height)
         own = float(self._gain(order, np.array([height]))[0])
         base = math.log(step) - math.log(2 * math.pi) / 2
-        edges = [(power * log_w[end] - x[end] ** 2 / 2, abs(x[end]) - side) for end, side in ((0, left), (-1, right))]
-        ends = [log + own + base + math.log1p(1 / (step * room)) for log, room in edges]
+        ends = [
+            size + (height * height - x[end] ** 2) / 2 + base + math.log1p(1 / (step * (abs(x[end]) - side)))
+            for end, side, size in zip((0, -1), (left, right), self._edge_sizes(power, x, self.mu * height), strict=True)
+        ]
         most = max(float(self._gain(order, np.array([height + width]))[0]), (height + width) ** 2 / 2)
         return _Line(
             log_w, angle, blur, np.asarray(base + (height * height - x * x) / 2), np.asarray(-height * x),
@@ -175,9 +201,20 @@ class SampledNormalFactor(Factor):
             most, own, float(np.logaddexp(*ends)) + 1e-6,
         )  # fmt: skip
 
+    def _edge_sizes(self, power: float, x: Floats, turn: float) -> tuple[float, float]:
+        """Bound ln |w^p| at the two ends and beyond, up to a fall of n w^p on the axis; `turn` is mu times the height."""
+        (first, last), _, _ = self._log_mixture(x[[0, -1]], 0.0)
+        if power >= 0:
+            return power * first, power * last
+        least = max(math.cos(turn / 2), 1 - float(self._share(x[:1])[0]) * (1 - math.cos(turn)))
+        return (
+            power * (first + math.log(least)),
+            min(power * (last + math.log(math.cos(turn / 2))), power * math.log(self.rest)),
+        )
+
     def _reach(self, order: float) -> float:
         """Return the length of the range of x that matters."""
-        return 2 * _BEYOND + (abs(order) + 1) * self.mu
+        return 2 * _BEYOND + max(self._power(order), 0.0) * self.mu + self._left(order)
 
     def _log_mixture(self, x: Floats, height: float) -> tuple[Floats, Floats, Floats]:
         """Return ln|w|, the angle of w, and a bound on the error of ln w, at x + i height; mu height <= pi/2.
@@ -324,21 +361,25 @@ class SampledNormalFactor(Factor):
     def _fresh_cells(self, order: float) -> _Cells:
         """Bound the tilted law on cells of x from both sides, and take several heights."""
         power, mu = self._power(order), self.mu
-        x = np.linspace(-max(-power, 0.0) * mu - _BEYOND, max(power, 0.0) * mu + _BEYOND, _CELLS + 1)
+        x = np.linspace(-self._left(order) - _BEYOND, max(power, 0.0) * mu + _BEYOND, _CELLS + 1)
         log_w, _, _ = self._log_mixture(x, 0.0)
         log, error = self._moment(order).log
         logs = power * log_w - x * x / 2 - math.log(2 * math.pi) / 2 - log
         cell = float(x[1] - x[0])
-        steep = (np.maximum(np.abs(x[1:]), np.abs(x[:-1])) + abs(power) * mu) * cell / 2
+        share = self._share(x)
+        steep = (np.maximum(np.abs(x[1:]), np.abs(x[:-1])) + abs(power) * mu * share[1:]) * cell / 2
         doubt = error + 1e-9
         below = cell * np.exp(np.minimum(logs[1:], logs[:-1]) - steep - doubt)
         above = cell * np.exp(np.maximum(logs[1:], logs[:-1]) + steep + doubt)
-        z = mu * x - mu * mu / 2
-        share = np.exp(np.minimum(math.log(self.rate) + z - log_w, 0.0)) * (1 - 1e-9)
-        heights = np.minimum(np.linspace(0.08, 0.5, 6) * (math.pi / mu), np.linspace(0.4, 2.5, 6))
+        heights = np.minimum(np.linspace(0.08, 0.5, 6) * (math.pi / mu), np.linspace(0.4, 2.5, 6))[:, None]
+        turn = mu * heights
+        least = np.maximum(np.cos(turn / 2), 1 - share * (1 - np.cos(turn)))
+        gains = heights * heights / 2 + min(power, 0.0) * np.log(least) + 1e-9
+        last = np.exp(gains[:, -1] + logs[-1]) if power >= 0 else np.exp(gains[:, 0] + power * math.log(self.rest) - x[-1] ** 2 / 2)
+        outside = (np.exp(gains[:, 0] + logs[0]) + last) * math.exp(doubt) / _BEYOND
         return _Cells(
-            np.append(np.cumsum(below[::-1])[::-1], 0.0), above, np.exp(logs + doubt), share, heights,
-            self._gain(order, heights) + 1e-9, mu, (math.exp(logs[0]) + math.exp(logs[-1])) * math.exp(doubt) / _BEYOND,
+            np.append(np.cumsum(below[::-1])[::-1], 0.0), above, np.exp(logs + doubt), share * (1 - 1e-9),
+            np.sin(turn) * (1 - 1e-9), np.sin(turn) / heights * (1 - 1e-9), gains, outside,
         )  # fmt: skip
 
 
@@ -346,40 +387,42 @@ class SampledNormalFactor(Factor):
 class _Cells:
     """Bounds on the tilted law of x, and on |phi| from them.
 
-    Let p(x) = g e^z/w, which grows with x, and let f be the tilted density. At height y with b = mu y <= pi/2 the sine
-    of w's angle is g e^z sin(b)/|w| >= p(x) sin b, so e^(-t angle) <= e^(-t p sin b). Two bounds on |phi(t)|, for every
+    Let P(x) = g e^z/w, which grows with x, and let f be the tilted density. At height y with b = mu y <= pi/2 the sine
+    of w's angle is g e^z sin(b)/|w| >= P(x) sin b, so e^(-t angle) <= e^(-t P sin b). Two bounds on |phi(t)|, for every
     y, and in the second every x:
 
-    - the whole line at height y: e^gain times the mean of e^(-t p sin b);
+    - the whole line at height y: the mean of e^(gain - t P sin b);
     - the mass below x, plus the integral from x on, moved up to height y: the leg from x to x + i y is at most e^gain
-      f(x) times the integral of e^(-t p sin(mu y')) over y' <= y, and sin(mu y') >= mu y' sin(b)/b; the rest is at most
-      e^(gain - t p sin b) times the mass above x.
+      f(x) times the integral of e^(-t P sin(mu y')) over y' <= y, and sin(mu y') >= mu y' sin(b)/b; the rest is at most
+      the mass above x times the largest e^(gain - t P sin b) there.
 
-    Both fall as t grows.
+    In a cell the gain is taken at its right end and P at its left. Both bounds fall as t grows.
     """
 
-    mass_above: Floats  # at least the tilted mass above each edge
-    masses: Floats  # at most the mass of each cell
+    mass_above: Floats  # at most the tilted mass above each edge
+    masses: Floats  # at least the mass of each cell
     density: Floats
     share: Floats
-    heights: Floats
+    sines: Floats
+    leg: Floats  # sin(b)/y
     gains: Floats
-    mu: float
-    outside: float
+    outside: Floats
 
     def log_bounds(self, starts: Floats) -> Floats:
         """Return ln of the least bound on |phi(t)| for all t >= each start."""
         return np.array([self._log_bound(float(start)) for start in starts])
 
     def _log_bound(self, start: float) -> float:
-        sines = np.sin(self.mu * self.heights)[:, None] * (1 - 1e-9)
-        grown = np.exp(self.gains)[:, None]
-        damped = np.exp(-np.minimum(start * sines * self.share, 700.0))
-        whole = grown[:, 0] * (damped[:, :-1] @ self.masses + self.outside)
-        turned = start * self.share * sines / self.heights[:, None]
-        with np.errstate(divide="ignore", over="ignore"):
-            kept = self.mass_above * (1 - grown * damped) - grown * self.density / np.maximum(turned, 1e-300)
-        least = min(float(np.min(whole)), 1 - float(np.max(kept)), 1.0)
+        falls = self.gains[:, 1:] - np.minimum(start * self.sines * self.share[:-1], 1e6)
+        left = np.exp(np.minimum(falls, 700.0))
+        whole = left @ self.masses + self.outside
+        rest = np.maximum.accumulate(left[:, ::-1], axis=1)[:, ::-1]
+        turned = np.maximum(start * self.share[:-1] * self.leg, 1e-300)
+        with np.errstate(over="ignore"):
+            kept = self.mass_above[:-1] * (1 - rest) - np.exp(self.gains[:, :-1]) * self.density[:-1] / turned
+        # what lies beyond the last edge is not in the mass above, and may turn as it likes
+        best = float(np.max(kept - np.minimum(self.outside, 1e300)[:, None]))
+        least = min(float(np.min(whole)), 1 - best, 1.0)
         return math.log(max(least, 1e-300)) + 1e-12 if least < 1 else 0.0
 
 
