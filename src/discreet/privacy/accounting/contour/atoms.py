@@ -20,6 +20,7 @@ _MOST_ATOMS = 1 << 16
 _CHUNK = 1 << 21
 _ON_GRID = 1e-11
 _NEGLIGIBLE = 1e-18
+_LIGHT = -60.0
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -206,8 +207,8 @@ class AtomsFactor(Factor):
 
     @property
     def work(self) -> int:
-        """One term for each atom."""
-        return max(len(self._loss), 1)
+        """One term for each atom that is not negligible beside the heaviest."""
+        return max(int(np.sum(self._log_mass > np.max(self._log_mass, initial=-math.inf) + _LIGHT)), 1)
 
     @property
     def lattice(self) -> tuple[float, float, float] | None:

@@ -109,7 +109,7 @@ class Factor(ABC):
         """
         values, errors = self.values(order, nodes)
         sizes = np.abs(values)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
             logs = np.log(np.where(sizes > 0, values, 1e-300))
         # |ln(1 + z)| <= 2|z| for |z| <= 1/2
