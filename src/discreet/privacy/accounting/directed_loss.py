@@ -150,6 +150,8 @@ class DirectedLoss:
             answer = _computed(lambda engine=engine: ask(engine), None)  # type: ignore[misc]
             if answer is not None:
                 found = answer if found is None else met(found, answer)
+        if tolerance is not None and level is not None:  # a width of epsilon is so much of delta
+            tolerance *= max((engine.steepness for engine in self._engines()), default=1.0)
         for _ in range(_LATTICES):
             # the width wanted is a share of the answer, which may be known badly before the lattice is asked
             if self.pairs is None or not self._too_wide(found, tolerance, level):
@@ -199,6 +201,8 @@ class DirectedLoss:
         """Return an upper bound on delta at an epsilon without any integral."""
         if self._single(lambda pair: pair.max_loss()) is not None:
             return 1.0
+        if epsilon >= self.max_loss():
+            return 0.0
         return self._least(1.0, lambda engine: engine.delta_ceiling(epsilon))
 
     def _least(self, trivial: float, ask: Callable[[ContourEngine], float]) -> float:

@@ -15,7 +15,7 @@ from discreet.privacy.accounting.contour.moments import Factor, Moments, Unsuita
 from discreet.privacy.accounting.floats import UNIT, bounded, ensure_tested
 
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
-_RELATIVE, _FINER = 1e-6, 3
+_RELATIVE, _COARSE, _FINER = 1e-6, 1e-4, 3
 _SMOOTHED = "contour integral, smoothed"
 _ORDERS, _LONGER = (1.0, 0.6, 0.36, 0.2), 3.0
 _LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
@@ -39,6 +39,7 @@ class ContourEngine:
     def __init__(self, factors: list[Factor]) -> None:
         self.factors = factors
         self.moments = Moments(factors)
+        self.steepness = 1.0  # about how fast ln delta fell with epsilon where delta was last asked for
         ensure_tested()
         low, high = (sum(factor.log_finite[end] for factor in factors) for end in (0, 1))
         # what a guarantee allows to be infinite need not be: it counts from above only
@@ -80,9 +81,16 @@ class ContourEngine:
     ) -> Enclosure:
         """Intersect the answers of the roads until one is narrow enough.
 
-        Smoothing helps where the nodes without it would be too many, and not where their rounding is what is wide. Its
+        For a wide tolerance a smoothed sum is enough, which has few nodes. Else smoothing helps where the nodes without it would be too many, and not where their rounding is what is wide. Its
         size follows from the width wanted in epsilon, which is known better once there is an answer.
         """
+        if in_epsilon(best) >= _COARSE * max(epsilon, 1e-3) and not self._has_lattice:
+            try:
+                best = met(best, ask(self._smoothed(order, epsilon, in_epsilon(best), 1.0)))
+            except Unsuitable:
+                pass
+            if best.upper - best.lower <= wanted(best):
+                return best
         rounded = False
         for road in self._roads(order, epsilon):
             try:
@@ -94,17 +102,17 @@ class ContourEngine:
                 return best
         if rounded:
             return best
-        orders, last = self._orders(order, epsilon), math.inf
+        last = math.inf
         for _ in range(_FINER):
-            fine = min(math.sqrt(in_epsilon(best) / (abs(order) + 1)) / 2, 0.25)
-            for size in (min(fine * coarser, 0.25) for coarser in (1, 4, 16, 64)):
-                if size >= last / 2:
+            for coarser in (1.0, 4.0, 16.0, 64.0):
+                road = self._smoothed(order, epsilon, in_epsilon(best), coarser)
+                if road.smoothing >= last / 2:
                     return best
                 try:
-                    best = met(best, ask(_Road(self.moments, orders[0], LineKernel(), size, 0.0, _SMOOTHED)))
+                    best = met(best, ask(road))
                 except Unsuitable:
                     continue
-                last = size
+                last = road.smoothing
                 break
             if best.upper - best.lower <= wanted(best) or last == math.inf:
                 return best
@@ -163,9 +171,9 @@ class ContourEngine:
         def asked(road: _Road) -> Enclosure:
             return self._along(Contour(road.moments, road.order, epsilon, road.kernel, road.smoothing), road, epsilon)
 
-        size = max(order, 1.0)
+        self.steepness = max(order, 1.0)
         return self._travelled(
-            best, order, epsilon, asked, lambda found: wanted * size * found.upper, lambda _: wanted
+            best, order, epsilon, asked, lambda found: wanted * self.steepness * found.upper, lambda _: wanted
         )
 
     def _along(self, contour: Contour, road: _Road, epsilon: float) -> Enclosure:
@@ -187,6 +195,16 @@ class ContourEngine:
             min((1 - _exp_down(top.log.lower)) * (1 + 2.0**-52), 1.0),
             road.method,
         )
+
+    def _smoothed(self, order: float, epsilon: float, width: float, coarser: float) -> _Road:
+        """Set up the contour with a smoothing that costs an eighth of a width of epsilon, or one some times as large."""
+        size = min(math.sqrt(width / (abs(order) + 1)) / 2 * coarser, 0.25)
+        return _Road(self.moments, self._orders(order, epsilon)[0], LineKernel(), size, 0.0, _SMOOTHED)
+
+    @property
+    def _has_lattice(self) -> bool:
+        """Whether the losses lie on a lattice."""
+        return len(self.factors) == 1 and self.factors[0].lattice is not None
 
     def _roads(self, order: float, epsilon: float) -> Iterator[_Road]:
         """Yield ways to set up the contour without smoothing, the sharpest first."""

@@ -137,14 +137,22 @@ class Contour:
             edges = self._edges(start, end, longest)
             logs = sum((f.ceilings(self.order, edges[:-1], edges[1:]) for f in factors), np.zeros(len(edges) - 1))
         starts, ends = edges[:-1], edges[1:]
-        more = self._unclear(head, edges, logs > -_DECAYED)
-        sizes = np.where(logs > -_DECAYED, 0.0, np.exp(np.minimum(logs, 0.0))) * (ends - starts + self.step) / math.pi
+        unclear = logs + self._fading(starts) > -_DECAYED
+        more = self._unclear(head, edges, unclear)
+        sizes = np.where(unclear, 0.0, np.exp(np.minimum(logs, 0.0))) * (ends - starts + self.step) / math.pi
         found = float(sizes @ self.kernel.largest(self.order, starts, 0.0))
         bare = float(np.sum(sizes))
         if math.isfinite(far) and math.isinf(self.kernel.limit):
             found += math.exp(far) * (1 / end + self.step / end**2) / math.pi
             bare += math.exp(far) * (self.step + 1 / (self.smoothing**2 * end)) / math.pi if self.smoothing else 0.0
         return more, found * (1 + 1e-9), bare * (1 + 1e-9)
+
+    def _fading(self, nodes: Floats) -> Floats:
+        """Return ln(W(t)/W(0)), by which a node counts less; 0 with smoothing, whose own sum is without W."""
+        if self.smoothing or math.isfinite(self.kernel.limit):
+            return np.zeros(len(nodes))
+        sizes = self.kernel.largest(self.order, np.append(nodes, 0.0), 0.0)
+        return np.asarray(np.log(sizes[:-1] / sizes[-1]))
 
     def _unclear(self, head: int, edges: Floats, unclear: NDArray[np.bool_]) -> Indices:
         """Return the indices of the nodes in intervals that are not negligible."""
@@ -169,7 +177,7 @@ class Contour:
             raise Unsuitable
         for _ in range(60):
             bound = sum(factor.far(self.order, end) for factor in factors) if math.isinf(limit) else 0.0
-            if bound <= -_DECAYED:
+            if bound + float(self._fading(np.array([end]))[0]) <= -_DECAYED:
                 return end, bound
             if end >= limit:
                 return limit, -math.inf
