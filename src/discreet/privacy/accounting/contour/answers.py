@@ -257,6 +257,9 @@ def _solved(contour: Contour, road: _Road, ceiling: float, goals: tuple[float, f
     for _ in range(_STEPS):
         value = contour.value(here)
         gap = value.log.estimate - goals[0]
+        if value.log.estimate == -math.inf and here > 0:  # below what rounding leaves there
+            high, here = here, (low + here) / 2
+            continue
         if not math.isfinite(value.log.estimate):
             raise Unsuitable
         low, high = (here, high) if gap > 0 else (low, here)

@@ -176,6 +176,20 @@ def log_height(size: Floats) -> Floats:
     return np.asarray(np.minimum(np.log(np.minimum(size, 1.0) + 1e-300) + 2.0**-51, 0.0))
 
 
+def log_one_more(more: Complexes, errors: Floats) -> tuple[Complexes, Floats]:
+    """Return ln(1 + z) without cancellation where z is small, and bounds on the errors; infinite where 1 + z may be 0.
+
+    |ln(1 + z)| <= 2|z| for |z| <= 1/2; |1 + z|^2 - 1 is known to a unit of 4|z|.
+    """
+    sizes, small = np.abs(1 + more), np.abs(more) < 0.5
+    square = np.where(small, 2 * more.real + more.real**2 + more.imag**2, 0.0)
+    with np.errstate(all="ignore"):
+        size = np.where(small, np.log1p(square) / 2, np.log(np.maximum(sizes, 1e-300)))
+        relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
+    logs = size + 1j * np.arctan2(more.imag, 1 + more.real)
+    return logs, 2 * relative + UNIT * (np.where(small, 8 * np.abs(more), 2.0) + np.abs(logs))
+
+
 class Moments:
     """The sum of all K on the real axis. Values are kept, but a question uses only the orders it asked for itself.
 

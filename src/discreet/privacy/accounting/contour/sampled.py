@@ -39,7 +39,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.laws import Pair
-from discreet.privacy.accounting.contour.moments import Factor, Unsuitable, log_height
+from discreet.privacy.accounting.contour.moments import Factor, Unsuitable, log_height, log_one_more
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs import NormalPair, PoissonPair, Side
 
@@ -348,16 +348,10 @@ class SampledNormalFactor(Factor):
         if not self._moment(order).near:
             return super(SampledNormalFactor, self).logs(order, nodes)
         sums, errors, base = self._ratios(order, nodes)
-        sizes = np.abs(1 + sums)
-        small = np.abs(sums) < 0.5
-        square = np.where(small, 2 * sums.real + sums.real**2 + sums.imag**2, 0.0)
         log, unsure = base.log
-        with np.errstate(all="ignore"):
-            size = np.where(small, np.log1p(square) / 2, np.log(np.maximum(sizes, 1e-300)))
-            relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
-        logs = size - log + 1j * np.arctan2(sums.imag, 1 + sums.real)
-        # |ln(1 + z)| <= 2|z| for |z| <= 1/2; the square is known to a unit of 4 |M - 1|
-        error = 2 * relative + unsure + UNIT * (np.where(small, 8 * np.abs(sums), 2.0) + np.abs(logs))
+        sizes = np.abs(1 + sums)
+        logs, error = log_one_more(sums, errors)
+        logs, error = logs - log, error + unsure
         ceilings = np.minimum(logs.real + error, log_height((sizes + errors) / base.size * (1 + 4 * unsure)))
         return logs[None, :], error[None, :], ceilings[None, :]
 
