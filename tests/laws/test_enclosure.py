@@ -71,3 +71,13 @@ def test_an_enclosure_cannot_be_changed():
 
 def test_it_prints_the_guess_and_both_ends():
     assert str(Enclosure(0.25, 0.375, 0.5, "test")) == "0.375 [0.25, 0.5]"
+
+
+def test_it_says_when_the_width_asked_for_was_not_met():
+    wide = Enclosure(0.25, 0.375, 0.5, "test")
+    assert wide.met
+    assert wide.asked(0.25).met
+    assert not wide.asked(0.2).met
+    assert str(wide.asked(0.2)) == "0.375 [0.25, 0.5], wider than the 0.2 asked for"
+    assert Enclosure.exact(math.inf, method="test").asked(1e-6).met
+    assert not Enclosure(0.0, 1.0, math.inf, "test").asked(1.0).met

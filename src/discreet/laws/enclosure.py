@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from discreet.errors import ParameterError
@@ -21,12 +21,16 @@ class Enclosure:
     """The truth lies in [lower, upper]; `float()` gives the end that errs on the side of privacy.
 
     `assumptions` names what the bounds rest on besides proofs (see the threat model); none for ball arithmetic.
+    `tolerance` is the width that was asked for, if one was: `met` says whether the bounds are that narrow, and the
+    printed number says so where they are not. They hold either way.
 
     >>> e = Enclosure(lower=0.4, estimate=0.45, upper=0.5, method="sum over the support")
     >>> float(e)
     0.5
     >>> e.contains(0.47)
     True
+    >>> print(e.asked(0.01))
+    0.45 [0.4, 0.5], wider than the 0.01 asked for
     """
 
     lower: float
@@ -35,6 +39,7 @@ class Enclosure:
     method: str
     safe: SafeEnd = SafeEnd.UPPER
     assumptions: tuple[str, ...] = ()
+    tolerance: float | None = None
 
     def __post_init__(self) -> None:
         if not (self.lower <= self.estimate <= self.upper):
@@ -50,6 +55,15 @@ class Enclosure:
     def width(self) -> float:
         """How far apart the two bounds are (0 when both are the same infinity)."""
         return 0.0 if self.lower == self.upper else self.upper - self.lower
+
+    @property
+    def met(self) -> bool:
+        """Whether the bounds are as narrow as was asked for; True where no width was asked for."""
+        return self.tolerance is None or self.width <= self.tolerance
+
+    def asked(self, tolerance: float) -> Enclosure:
+        """Return the same bounds with the width that was asked for, in the units of the number itself."""
+        return replace(self, tolerance=tolerance)
 
     def contains(self, value: float) -> bool:
         """Say whether a number lies within the bounds."""
@@ -73,4 +87,5 @@ class Enclosure:
         return cls(lower=value, estimate=value, upper=value, method=method, safe=safe)
 
     def __str__(self) -> str:
-        return f"{self.estimate:.6g} [{self.lower:.9g}, {self.upper:.9g}]"
+        wide = "" if self.met else f", wider than the {self.tolerance:.3g} asked for"
+        return f"{self.estimate:.6g} [{self.lower:.9g}, {self.upper:.9g}]{wide}"

@@ -269,7 +269,7 @@ def test_a_hostile_count_is_one_line(value: str) -> None:
             "keep one",
         ),
         (("gaussian", "--scale", 1, "--rate", 1.5, "--delta", 1e-5), "--rate"),
-        (("zcdp", "--rho", 1, "--rate", 0.1, "--delta", 1e-5), "does not give a good one"),
+        (("zcdp", "--rho", 1, "--rate", 0.1, "--delta", 1e-5), "Start from the noise instead"),
         (("renyi", "--alpha", 1, "--epsilon", 1, "--delta", 1e-5), "--alpha"),
         (("gaussian", "--scale", 1, "--calibrate", 1, "--delta", 1e-5), "leave --scale out"),
         (("gaussian", "--calibrate", 1), "needs --delta"),

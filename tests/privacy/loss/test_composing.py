@@ -305,8 +305,8 @@ def test_sampling_states_its_relation_and_its_sampler():
         (gaussian_loss(1, relation=ADD_REMOVE), "shuffled", ParameterError, "not independent samples"),
         (gaussian_loss(1, relation=ADD_REMOVE), "everyone", ParameterError, "must be 'poisson' or 'fixed size'"),
         (gaussian_loss(1, relation=ADD_REMOVE), "by hand", ParameterError, "must be one of"),
-        (ZCDP(0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "mechanism's own loss"),
-        (RenyiDP(3, 0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "mechanism's own loss"),
+        (ZCDP(0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "Start from the noise instead"),
+        (RenyiDP(3, 0.1, relation=ADD_REMOVE).loss, "poisson", NoSoundConversion, "Start from the noise instead"),
         (1.0, "poisson", ParameterError, "takes a price"),
     ],
 )
@@ -381,3 +381,17 @@ def test_answers_do_not_depend_on_what_was_asked_before():
     again = [(laplace_loss(9) * 50).epsilon(1e-9), *asked()][1:]
     for one, other in zip(first, again, strict=True):
         assert max(one.lower, other.lower) <= min(one.upper, other.upper)
+
+
+def test_an_answer_says_whether_its_tolerance_was_met():
+    many = subsample(laplace_loss(1, relation=Relation.ADD_REMOVE), rate=0.2) * 5
+    assert many.epsilon(1e-5, tolerance=0.1).met
+    missed = many.epsilon(1e-5, tolerance=1e-15)
+    assert not missed.met
+    assert many.epsilon(1e-5, tolerance=0.1).contains(missed.upper)
+    assert not many.delta(0.5, tolerance=1e-15).met
+    assert gaussian_loss(1).epsilon(1e-6).met
+    assert PureDP(1).loss.delta(0.5).met
+    claimed = ZCDP(0.5).loss.epsilon(1e-6)  # from below nothing is known
+    assert not claimed.met
+    assert "wider than" in str(claimed)

@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 
 from discreet.errors import ParameterError, RelationMismatch
 from discreet.laws import DiscreteLaplace, Finite, SafeEnd
-from discreet.mechanisms import Laplace
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, PureDP, Relation, RenyiDP, TradeOff
+from discreet.mechanisms import Gaussian, Laplace
+from discreet.privacy import (
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    PrivacyLoss,
+    PureDP,
+    Relation,
+    RenyiDP,
+    TradeOff,
+    gaussian_loss,
+)
 from discreet.privacy.numbers import written
 from discreet.privacy.pairs.worst_pairs import NormalPair, PureApproxPair
 from tests.privacy.reference import at_most, ball, hockey_stick, law, miss
@@ -188,3 +198,63 @@ def test_bad_levels_are_refused_by_name(bad):
         with pytest.raises(ParameterError) as caught:
             loss.tradeoff(bad)
         assert caught.value.parameter == "alpha"
+
+
+@pytest.mark.theorem("gaussian_square.privacy")
+@pytest.mark.theorem("consequences.privacy")
+def test_a_normal_pair_is_as_bad_as_itself_and_squares_add():
+    assert gaussian_loss(1).satisfies(GaussianDP(1))
+    assert not gaussian_loss(1).satisfies(GaussianDP(0.999999))
+    assert (gaussian_loss(2) * 4).satisfies(GaussianDP(1))
+    assert (gaussian_loss(3) + gaussian_loss(4)).satisfies(GaussianDP(Fraction(5, 12)))
+    assert not (gaussian_loss(3) + gaussian_loss(4)).satisfies(GaussianDP(Fraction(5, 12) - Fraction(1, 10**30)))
+
+
+@pytest.mark.theorem("gaussian_square.privacy")
+def test_parts_of_other_notions_add_to_a_gaussian_guarantee_by_what_they_imply():
+    mixed = gaussian_loss(1) + PureDP(0.5).loss
+    implied = PureDP(0.5).to_gaussian().mu
+    assert mixed.satisfies(GaussianDP(math.hypot(1, implied) * (1 + 1e-12)))
+    assert not mixed.satisfies(GaussianDP(math.hypot(1, implied) * (1 - 1e-12)))
+    assert not (gaussian_loss(1) + ApproxDP(0.1, 1e-9).loss).satisfies(GaussianDP(50))
+
+
+@pytest.mark.parametrize("order", [1.5, 2, 10])
+def test_renyi_orders_follow_from_concentrated_gaussian_and_pure_guarantees(order):
+    mechanism = Gaussian(scale=5, sensitivity=1).loss  # integer noise: rho = 1/50 by theorem
+    assert mechanism.renyi(order).upper == pytest.approx(order / 50, rel=1e-15)
+    assert mechanism.satisfies(RenyiDP(order, order / 50 * (1 + 1e-15)))
+    pure = PureDP(0.5).to_renyi(alpha=order).epsilon
+    for other, bound in [(ZCDP(0.1), order * 0.1), (GaussianDP(1), order / 2), (PureDP(0.5), pure)]:
+        total = mechanism * 2 + other.loss
+        assert total.renyi(order).upper == pytest.approx(order / 25 + bound, rel=1e-12)
+        assert total.satisfies(RenyiDP(order, (order / 25 + bound) * (1 + 1e-9)))
+        assert not total.satisfies(RenyiDP(order, (order / 25 + bound) * (1 - 1e-9)))
+    assert math.isinf((mechanism + ApproxDP(0.1, 1e-9).loss).renyi(order).upper)
+    assert math.isinf((mechanism + RenyiDP(1.25, 1).loss).renyi(order).upper)
+    assert (mechanism + RenyiDP(16, 1).loss).renyi(order).upper == pytest.approx(1 + order / 50)
+
+
+def test_the_trade_off_survives_a_chance_of_an_infinite_loss():
+    clean = gaussian_loss(2) * 4
+    with_failure = clean + ApproxDP(0.01, 1e-9).loss
+    found = with_failure.tradeoff(0.05)
+    assert found.width < 1e-6
+    # 1 - delta - e^epsilon alpha is a lower bound at every level: the answer must reach the best of them
+    lines = [1 - with_failure.delta(level).upper - math.exp(level) * 0.05 for level in (0.5, 1.0, 1.125, 1.25, 1.5)]
+    assert found.lower >= max(lines)
+    assert found.upper <= clean.tradeoff(0.05).upper
+    curve = with_failure.tradeoff()
+    assert curve.lower[5] == pytest.approx(found.lower, abs=1e-3)
+    assert max(curve.upper - curve.lower) < 2e-3
+
+
+@pytest.mark.theorem("Directions.within_finite_losses.privacy")
+def test_no_knife_edge_at_a_total_delta():
+    total = ApproxDP(1, 0.1).loss + ApproxDP(2, 0.2).loss
+    assert total.epsilon(0.28).upper == 3.0  # 1 - .9 * .8, as written
+    assert total.epsilon(0.28 - 1e-12).lower == math.inf
+    assert total.epsilon(0.28 + 1e-12).upper <= 3.000001
+    assert total.satisfies(ApproxDP(3, 0.28))
+    assert (ApproxDP(1, 0.1).loss * 2).epsilon(0.19).upper == 2.0
+    assert (ApproxDP(1, 0.1).loss + PureDP(0.5).loss).epsilon(0.1).upper == 1.5

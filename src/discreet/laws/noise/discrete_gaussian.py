@@ -94,6 +94,11 @@ class DiscreteGaussian(IntegerNoise):
         """
         return Fraction(shift * shift) / (2 * self.scale * self.scale)
 
+    def losses(self, noise: NDArray[Any], shift: int) -> NDArray[np.float64]:
+        """Return shift (2 x + shift)/(2 scale^2) for each x."""
+        share = Fraction(shift) / (2 * self.scale**2)
+        return (2.0 * noise.astype(np.float64) + float(shift)) * float(share)
+
     def largest_loss(self, shift: int) -> None:  # noqa: ARG002  the same for every shift
         """Infinite: the loss grows with the outcome."""
         return

@@ -115,6 +115,11 @@ class DiscreteLaplace(IntegerNoise):
             return None
         return math.floor((epsilon * self.scale + shift) / 2) + 1
 
+    def losses(self, noise: NDArray[Any], shift: int) -> NDArray[np.float64]:
+        """Return (|x + shift| - |x|)/scale for each x."""
+        moved = np.abs(noise.astype(np.float64) + float(shift)) - np.abs(noise.astype(np.float64))
+        return np.asarray(moved / float(self.scale))
+
     def largest_loss(self, shift: int) -> Fraction:
         """Shift over scale."""
         return Fraction(shift) / self.scale

@@ -81,6 +81,12 @@ class IntegerNoise(IntegerLaw):
         """Return a rho with D_alpha <= alpha rho for two centers this far apart, where a theorem gives one."""
         return None
 
+    def losses(self, noise: NDArray[Any], shift: int) -> NDArray[np.float64]:
+        """Return ln p(x) / p(x + shift) for each x: the loss of the output x + shift when P's center is `shift`."""
+        with precision(_START_PRECISION):
+            found = [float((self.mass_ball(int(x)) / self.mass_ball(int(x) + shift)).log()) for x in noise]
+        return np.array(found, dtype=np.float64)
+
     @property
     def support(self) -> tuple[None, None]:
         """All integers."""

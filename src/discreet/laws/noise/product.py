@@ -98,6 +98,10 @@ class ProductPair(Pair):
             None if any(part is None for part in parts) else sum((part or Fraction(0) for part in parts), Fraction(0))
         )
 
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw the losses of all components and add them."""
+        return np.sum([pair.draw_losses(count) for pair in self.pairs], axis=0)
+
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose delta on the joint atoms."""
         return self.joint().delta(epsilon)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
@@ -24,9 +25,10 @@ from discreet.privacy.accounting.contour import (
     says_more,
     total_square,
 )
+from discreet.privacy.accounting.contour.moments import Factor
 from discreet.privacy.accounting.floats import bounded
-from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, convert
-from discreet.privacy.numbers import root_upward
+from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP, convert
+from discreet.privacy.numbers import root_upward, written
 from discreet.privacy.pairs import NormalPair
 
 _GOOD_EPSILON, _GOOD_DELTA = 1e-6, 1e-4  # relative widths that the lattice is asked to improve upon
@@ -55,6 +57,7 @@ class DirectedLoss:
             self.pairs = flattened((pair, count) for pair, _, count in parts if pair is not None)
         self._contour: ContourEngine | None = None
         self._axis: ContourEngine | None = None
+        self._moments: list[Factor | None] | None = None
         self._max_loss: float | None = None
         self._answers: dict[tuple[str, float, float | None], Enclosure] = {}
         self._made = False
@@ -189,7 +192,39 @@ class DirectedLoss:
             bound = max((value + error) / (alpha - 1) * (1 + 2**-50), 0.0)
             if bound < high:
                 high, method = bound, "moment on the real axis"
+        if high == largest:  # no engine knew more than the largest loss
+            claimed = self._claimed_divergence(alpha)
+            high, method = (claimed, "sum of what the parts guarantee") if claimed < high else (high, method)
         return Enclosure(min(low, high), min(low, high), high, method)
+
+    def _claimed_divergence(self, alpha: float) -> float:
+        """Return a bound on D_alpha from each part alone: its moment, alpha times its rho, or its guarantee's own."""
+        order, total = Fraction(alpha), Fraction(0)
+        for (pair, guarantee, count), moment in zip(self.parts, self._part_moments(), strict=True):
+            rho = _part_rho(pair, guarantee)
+            known = [] if rho is None else [count * order * rho]
+            if guarantee is not None:
+                with suppress(NoSoundConversion):
+                    known.append(count * written(convert(guarantee, RenyiDP, alpha=alpha).epsilon))
+            if moment is not None:
+                with suppress(ArithmeticError, Unsuitable):
+                    value, error = moment.log_moment(alpha - 1)
+                    known += [Fraction((value + error) / (alpha - 1) * (1 + 2**-50))] if math.isfinite(value) else []
+            if not known:
+                return math.inf
+            total += max(min(known), Fraction(0))
+        return round_up(total)
+
+    def _part_moments(self) -> list[Factor | None]:
+        """Return the moments of each part, where no part of its law is infinite."""
+        if self._moments is None:
+            found = [_computed(lambda part=part: moment_factor(*part), None) for part in self.parts]  # type: ignore[misc]
+            self._moments = [one if one is not None and one.log_finite == (0.0, 0.0) else None for one in found]
+        return self._moments
+
+    def infinite(self) -> float:
+        """Return an upper bound on the chance of an infinite loss, as far as an engine knows it; else 0."""
+        return min((engine.infinite[1] for engine in self._engines()), default=0.0)
 
     def ceiling(self, delta: float) -> float:
         """Return an upper bound on epsilon at a delta without any integral: the Renyi bound, or the largest losses."""

@@ -77,8 +77,11 @@ def _pairs(loss: PrivacyLoss, side: Side) -> tuple[Pair, ...]:
             return pairs
     if loss.is_single and loss.guarantee is not None and not isinstance(loss.guarantee, PureDP | ApproxDP | GaussianDP):
         raise NoSoundConversion(
-            f"sampling acts on a whole curve, and {loss.guarantee!r} alone does not give a good one. Start from the "
-            "mechanism's own loss, or convert the guarantee to ApproxDP with a delta first."
+            f"sampling acts on the whole curve of a release, and {loss.guarantee!r} is only a bound on its moments: "
+            "sampled from that bound alone it would hardly cost less. Start from the noise instead: "
+            "subsample(Gaussian(...).loss, rate=...), or gaussian_loss(scale, sensitivity=..., relation=...) for the "
+            "L2 sensitivity and the scale that the guarantee was computed from. Where only the guarantee is known, "
+            "fix a delta: subsample(guarantee.to_approx(delta=...).loss, rate=...)."
         )
     return (ComposedPair(loss, side),)
 

@@ -10,6 +10,7 @@ from functools import reduce
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.display import definition_list
 from discreet.errors import ParameterError
@@ -17,11 +18,7 @@ from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
 from discreet.privacy.guarantees import (
     ZCDP,
-    ApproxDP,
-    GaussianDP,
     Guarantee,
-    PureDP,
-    RenyiDP,
     basic_composition,
     delta_of,
     epsilon_of,
@@ -32,10 +29,13 @@ from discreet.privacy.guarantees import (
     tradeoff_of,
     worst_pair,
 )
+from discreet.privacy.loss.consequences import consequences
 from discreet.privacy.loss.delta_curve import DeltaCurve
+from discreet.privacy.loss.law import LossLaw, law_of
 from discreet.privacy.loss.release import DRAWN, Directions, Release, Sampler, largest_of, spanning
-from discreet.privacy.numbers import as_written, nonnegative, positive, probability, renyi_order, whole
-from discreet.privacy.pairs import Side, TradeOff, normal_pair_is_worse
+from discreet.privacy.loss.walk import LossWalk, walk_of
+from discreet.privacy.numbers import as_written, nonnegative, positive, probability, renyi_order, whole, written
+from discreet.privacy.pairs import Side, TradeOff
 from discreet.privacy.relation import Relation, combine, require_known
 
 _CURVE_POINTS = 101
@@ -43,6 +43,7 @@ _DELTA_POINTS = 61
 _LEASTDRAWN = 1e-12
 _SUMMARY_DELTA = 1e-6
 _MOST_RELEASES = 1 << 60
+_MILLIONTH = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class PrivacyLoss:
         bound the product's delta from both sides.
     Reference. Dong, Roth, Su 2022; Zhu, Dong, Wang 2022.
 
+    >>> from discreet.privacy import GaussianDP, PureDP
     >>> PureDP(1).loss.delta(0.5).upper
     0.2876...
     >>> (GaussianDP(0.02).loss * 1000).epsilon(1e-5)
@@ -203,7 +205,8 @@ class PrivacyLoss:
     def delta(self, epsilon: Number, *, tolerance: Number | None = None) -> Enclosure:
         """Enclose the least delta with which the releases are (epsilon, delta)-DP.
 
-        `tolerance` is a width for epsilon that the bounds should correspond to; they hold whether or not it is met.
+        `tolerance` is a width for delta in parts of delta itself, by default a millionth; the bounds hold whether or
+        not it is met, and the answer's `met` says which.
         """
         level = nonnegative(epsilon, name="epsilon")
         exact, wanted = Fraction(level), _tolerance(tolerance)
@@ -215,21 +218,25 @@ class PrivacyLoss:
             found = [self._directions.delta(below, wanted)]
             if above != below:
                 found = [spanning(self._directions.delta(above, wanted), found[0])]
-        return self._upper_kind(found, lambda guarantee: delta_of(guarantee, exact), largest=1.0)
+        best = self._upper_kind(found, lambda guarantee: delta_of(guarantee, exact), largest=1.0)
+        return best.asked((_MILLIONTH if wanted is None else wanted) * best.upper)
 
     def epsilon(self, delta: Number, *, tolerance: Number | None = None) -> Enclosure:
         """Enclose the least epsilon >= 0 with which the releases are (epsilon, delta)-DP; infinite if there is none.
 
-        `tolerance` is the width that the bounds should have; they hold whether or not it is met. The default is a
-        millionth of epsilon.
+        `tolerance` is the width that the bounds should have, by default a millionth of epsilon (of .001 where epsilon
+        is smaller); they hold whether or not it is met, and the answer's `met` says which.
         """
         exact = Fraction(probability(delta, name="delta"))
         # pairs take floats: a delta between two floats is bracketed by them, the smaller one giving the larger epsilon
         below, above = round_down(exact), round_up(exact)
-        found = self._epsilons(below, _tolerance(tolerance))
+        wanted = _tolerance(tolerance)
+        found = self._epsilons(below, wanted)
         if above != below and found:
-            found = [spanning(largest_of(self._epsilons(above, _tolerance(tolerance))), largest_of(found))]
-        return self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, exact), largest=math.inf)
+            found = [spanning(largest_of(self._epsilons(above, wanted)), largest_of(found))]
+        found = self._directions.within_finite_losses(found, written(delta))
+        best = self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, exact), largest=math.inf)
+        return best.asked(_MILLIONTH * max(best.lower, 1e-3) if wanted is None else wanted)
 
     def max_loss(self) -> Enclosure:
         """Enclose the largest loss of any outcomes: the least epsilon of a pure guarantee (may be infinite)."""
@@ -241,11 +248,14 @@ class PrivacyLoss:
         return self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, Fraction(0)), largest=math.inf)
 
     def renyi(self, alpha: Number) -> Enclosure:
-        """Enclose the Renyi divergence of an order alpha > 1, the larger of the two directions.
+        """Enclose the Renyi divergence of an order alpha >= 1, the larger of the two directions; of order 1 the mean.
 
+        >>> from discreet.privacy import GaussianDP
         >>> GaussianDP(1).loss.renyi(8).upper
         4.0
         """
+        if alpha == 1:
+            return self.mean
         order = Fraction(renyi_order(alpha, name="alpha"))
         # divergences grow with the order: each end is taken at a float on its outer side
         low, high = round_down(order), round_up(order)
@@ -257,6 +267,46 @@ class PrivacyLoss:
                 if low > 1
             ]
         return largest_of(found) if found else Enclosure(0.0, math.inf, math.inf, "nothing is known")
+
+    @property
+    def mean(self) -> Enclosure:
+        """The mean loss under P, the Kullback-Leibler divergence, in the worse direction; see `LossLaw`.
+
+        >>> from discreet.privacy import PureDP
+        >>> (PureDP(1).loss * 4).mean.upper  # 4 tanh(1/2)
+        1.8484...
+        """
+        return self._law.mean
+
+    @property
+    def variance(self) -> Enclosure:
+        """The variance of the loss under P, for the pairs whose mean is `mean`.
+
+        >>> from discreet.privacy import GaussianDP
+        >>> (GaussianDP(1).loss * 9).variance.upper
+        9.0
+        """
+        return self._law.variance
+
+    def sample(self, count: int) -> NDArray[np.float64]:
+        """Draw total losses under P of the pairs whose mean is `mean`, for pictures and checks; see `LossLaw`.
+
+        No privacy rests on these draws. They need pairs of laws: a guarantee alone has none to draw from.
+        """
+        return self._law.sample(whole(count, name="count"))
+
+    def walk(self, count: int, *, delta: Number, walks: int = 40) -> LossWalk:
+        """Return random walks of the total loss over `count` repetitions, and lines that bound them; see `LossWalk`.
+
+        >>> from discreet.privacy import PureDP
+        >>> print(round(PureDP(0.1).loss.walk(100, delta=1e-5).tight[-1], 3))
+        4.307
+        """
+        return walk_of(self, whole(count, name="count"), probability(delta, name="delta"), whole(walks, name="walks"))
+
+    @property
+    def _law(self) -> LossLaw:
+        return law_of(self.parts, self.sides)
 
     def concentration(self) -> float:
         """Return a rho for which the releases together are rho-zCDP, or infinity; the least that is proven here.
@@ -315,18 +365,17 @@ class PrivacyLoss:
         """Say whether the releases are proven to keep a guarantee; False means 'not proven from what is known here'.
 
         Privacy. True only if the releases together keep the guarantee.
-            Proof: either the guarantee implies it; or the pairs do: pure, approximate and Renyi guarantees are
-            statements about `max_loss`, `delta` and `renyi`, whose upper ends hold; a concentrated one follows from
-            `concentration`; a Gaussian one is shown by `normal_pair_is_worse`; anything else must follow from the pure
-            guarantee with epsilon = `max_loss` or, where the guarantee has a delta, from (`epsilon(delta)`, delta).
+            Proof: either the guarantee implies it; or one of the `consequences` does, each of which is proven.
 
+        >>> from discreet.privacy import ApproxDP, PureDP
         >>> PureDP(1).loss.satisfies(ApproxDP(0.9, 0.07)), PureDP(1).loss.satisfies(ApproxDP(0.9, 0.01))
         (True, False)
         """
         require_known(self.relation, guarantee.relation)
-        if self.guarantee is not None and _follows(self.guarantee, guarantee):
-            return True
-        return any(_follows(known, guarantee) for known in self._consequences(guarantee))
+        return any(
+            implies(known.under(Relation.UNSTATED), guarantee.under(Relation.UNSTATED))
+            for known in consequences(self, guarantee)
+        )
 
     def delta_ceiling(self, epsilon: Number) -> float:
         """Return an upper bound on delta that costs next to nothing: Renyi's, for several releases."""
@@ -352,26 +401,6 @@ class PrivacyLoss:
             return self._directions.tradeoff_curve(grid)
         points = [self.tradeoff(float(one)) for one in grid]
         return TradeOff(grid, np.array([one.lower for one in points]), np.array([one.upper for one in points]))
-
-    def _consequences(self, guarantee: Guarantee) -> Iterable[Guarantee]:
-        """Yield guarantees that the curve proves and that may imply the one asked for."""
-        largest = self.max_loss().upper
-        if math.isfinite(largest):
-            yield PureDP(largest)
-        if isinstance(guarantee, ApproxDP):
-            yield ApproxDP(guarantee.epsilon, self.delta(guarantee.epsilon).upper)
-        if isinstance(guarantee, RenyiDP) and math.isfinite(bound := self.renyi(guarantee.alpha).upper):
-            yield RenyiDP(guarantee.alpha, bound)
-        if isinstance(guarantee, ZCDP) and math.isfinite(rho := self.concentration()):
-            yield ZCDP(rho)
-        if isinstance(guarantee, GaussianDP) and normal_pair_is_worse(
-            lambda level: self.delta(level).upper, largest, guarantee.mu
-        ):
-            yield GaussianDP(guarantee.mu)
-        delta = getattr(guarantee, "delta", 0)
-        epsilon = self.epsilon(delta).upper if delta else math.inf
-        if math.isfinite(epsilon):
-            yield ApproxDP(epsilon, delta)
 
     def _upper_kind(
         self, found: list[Enclosure], claimed: Callable[[Guarantee], float], *, largest: float
@@ -439,6 +468,7 @@ def compose(losses: Iterable[PrivacyLoss]) -> PrivacyLoss:
 
     Relations must agree (an unstated one takes on the other's), and equal releases are counted, not listed.
 
+    >>> from discreet.privacy import GaussianDP, PureDP
     >>> compose([PureDP(0.1).loss] * 3 + [GaussianDP(0.5).loss]).releases
     4
     """
@@ -472,11 +502,6 @@ def _stated(relation: Relation, guarantee: Guarantee | None) -> Relation:
 
 def _tolerance(value: Number | None) -> float | None:
     return None if value is None else max(float(positive(value, name="tolerance")), 1e-15)
-
-
-def _follows(known: Guarantee, wanted: Guarantee) -> bool:
-    """Say whether one guarantee implies another, their relations having been compared already."""
-    return implies(known.under(Relation.UNSTATED), wanted.under(Relation.UNSTATED))
 
 
 def _shown(value: float) -> str:

@@ -5,9 +5,11 @@ Which rows a release was run on: part of its price, because the price is only tr
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,14 +17,17 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.laws import Enclosure, Pair
+from discreet.laws.number import round_up
 from discreet.privacy.guarantees import Guarantee
-from discreet.privacy.pairs import Side, TradeOff, tradeoff_from_deltas, tradeoff_lines, worst_of
+from discreet.privacy.numbers import written
+from discreet.privacy.pairs import PureApproxPair, Side, TradeOff, tradeoff_from_deltas, tradeoff_lines, worst_of
 
 if TYPE_CHECKING:
     from discreet.privacy.accounting import DirectedLoss
 
 DRAWN = 1e-4  # a width of epsilon that nobody sees in a drawing
 _NEGLIGIBLE, _LARGEST_LEVEL, _LEVELS = 1e-15, 600.0, 161
+_MOST_EXACT = 64  # exact powers of chances with more factors than this are slow
 
 
 class Sampler(Enum):
@@ -146,9 +151,23 @@ class Directions:
         return ends[0].lower, ends[-1].upper
 
     def _reach(self) -> float:
-        """Return a level beyond which delta is negligible in both directions."""
-        ceilings = [self.towards(side).ceiling(_NEGLIGIBLE) for side in (Side.REMOVE, Side.ADD)]
+        """Return a level beyond which delta hardly falls in both directions: what is left is infinite loss."""
+        sides = [self.towards(side) for side in (Side.REMOVE, Side.ADD)]
+        ceilings = [side.ceiling(min(side.infinite() + _NEGLIGIBLE, 1.0)) for side in sides]
         return min(max(ceilings), _LARGEST_LEVEL) + 0.01
+
+    def within_finite_losses(self, found: list[Enclosure], delta: Fraction) -> list[Enclosure]:
+        """Bound epsilon by the sum of the largest finite losses where delta pays for all infinite ones.
+
+        Privacy. With chances d_i of an infinite loss and all other losses at most e_i, (sum e_i, 1 - prod(1 - d_i))-DP.
+            Proof: unless some loss is infinite their sum is at most sum e_i; so is what P gives to any event beyond
+            e^(sum e_i) times what Q gives. Deltas are compared as they are written: .28 for .1 and .2, with no gap.
+        """
+        ends = [_finite_losses(self.parts, side) for side in self.sides]
+        if not found or any(end is None or end[0] == 0 or end[0] > delta for end in ends):
+            return found
+        ceiling = max(round_up(end[1]) for end in ends if end is not None)
+        return [_at_most(one, ceiling) for one in found]
 
     def tradeoff_curve(self, alphas: NDArray[np.float64]) -> TradeOff:
         """Bound the whole trade-off from delta at some levels, asked once for all alphas."""
@@ -156,6 +175,30 @@ class Directions:
         asked = {side: [self.towards(side).delta(float(level), DRAWN) for level in levels] for side in Side}
         found = [tradeoff_lines(levels, asked[side], asked[side.opposite], alphas) for side in self.sides]
         return TradeOff(alphas, np.min([low for low, _ in found], axis=0), np.min([high for _, high in found], axis=0))
+
+
+def _finite_losses(parts: tuple[tuple[Release, int], ...], side: Side) -> tuple[Fraction, Fraction] | None:
+    """Return the chance of an infinite loss and the sum of the largest finite ones, exactly, where pairs tell them."""
+    kept, total = Fraction(1), Fraction(0)
+    for release, count in parts:
+        pairs = release.towards(side)
+        if len(pairs) != 1 or count > _MOST_EXACT:
+            return None
+        (pair,) = pairs
+        if isinstance(pair, PureApproxPair):
+            kept *= (1 - written(pair.claimed_delta)) ** count
+            total += count * written(pair.claimed_epsilon)
+        elif math.isfinite(largest := pair.max_loss().upper):
+            total += count * Fraction(largest)
+        else:
+            return None
+    return 1 - kept, total
+
+
+def _at_most(found: Enclosure, ceiling: float) -> Enclosure:
+    """Return an enclosure whose ends are at most a proven ceiling."""
+    ends = (min(end, ceiling) for end in (found.lower, found.estimate, found.upper))
+    return Enclosure(*ends, found.method, assumptions=found.assumptions)
 
 
 def largest_of(found: Sequence[Enclosure]) -> Enclosure:
