@@ -15,7 +15,7 @@ from discreet.privacy.accounting.contour.moments import Factor, Moments, Unsuita
 from discreet.privacy.accounting.floats import UNIT, bounded, ensure_tested
 
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
-_RELATIVE, _COARSE, _FINER = 1e-6, 1e-4, 3
+_RELATIVE, _COARSE, _FINER, _LARGEST_SMOOTHING = 1e-6, 1e-4, 4, 0.25
 _SMOOTHED = "contour integral, smoothed"
 _ORDERS, _LONGER = (1.0, 0.6, 0.36, 0.2), 3.0
 _LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
@@ -86,7 +86,7 @@ class ContourEngine:
         """
         if in_epsilon(best) >= _COARSE * max(epsilon, 1e-3) and not self._has_lattice:
             try:
-                best = met(best, ask(self._smoothed(order, epsilon, in_epsilon(best), 1.0)))
+                best = met(best, ask(self._smoothed(order, epsilon, self._smoothing(order, in_epsilon(best)))))
             except Unsuitable:
                 pass
             if best.upper - best.lower <= wanted(best):
@@ -102,20 +102,22 @@ class ContourEngine:
                 return best
         if rounded:
             return best
-        last = math.inf
+        size, last = self._smoothing(order, in_epsilon(best)), math.inf
         for _ in range(_FINER):
-            for coarser in (1.0, 4.0, 16.0, 64.0):
-                road = self._smoothed(order, epsilon, in_epsilon(best), coarser)
-                if road.smoothing >= last / 2:
+            for part in (size, 4 * size, 16 * size, 64 * size):
+                if min(part, _LARGEST_SMOOTHING) >= 0.9 * last:
                     return best
                 try:
-                    best = met(best, ask(road))
+                    best = met(best, ask(self._smoothed(order, epsilon, part)))
                 except Unsuitable:
                     continue
-                last = road.smoothing
+                last = min(part, _LARGEST_SMOOTHING)
                 break
-            if best.upper - best.lower <= wanted(best) or last == math.inf:
+            narrow = wanted(best) / max(best.upper - best.lower, 1e-300)
+            if narrow >= 1 or last == math.inf:
                 return best
+            # its cost is of the second order
+            size = min(self._smoothing(order, in_epsilon(best)), last * math.sqrt(0.7 * narrow))
         return best
 
     def _halved(self, delta: float, start: Enclosure, wanted: float) -> Enclosure:
@@ -196,10 +198,14 @@ class ContourEngine:
             road.method,
         )
 
-    def _smoothed(self, order: float, epsilon: float, width: float, coarser: float) -> _Road:
-        """Set up the contour with a smoothing that costs an eighth of a width of epsilon, or one some times as large."""
-        size = min(math.sqrt(width / (abs(order) + 1)) / 2 * coarser, 0.25)
-        return _Road(self.moments, self._orders(order, epsilon)[0], LineKernel(), size, 0.0, _SMOOTHED)
+    def _smoothing(self, order: float, width: float) -> float:
+        """Return the size of a smoothing that costs about an eighth of a width of epsilon."""
+        return math.sqrt(width / (abs(order) + 1)) / 2
+
+    def _smoothed(self, order: float, epsilon: float, size: float) -> _Road:
+        """Set up the contour with a smoothing."""
+        where = self._orders(order, epsilon)[0]
+        return _Road(self.moments, where, LineKernel(), min(size, _LARGEST_SMOOTHING), 0.0, _SMOOTHED)
 
     @property
     def _has_lattice(self) -> bool:

@@ -144,16 +144,17 @@ def _sampled(base: LossAtoms, shares: tuple[float, float], side: Side) -> LossAt
 def _mixed_loss(loss: Floats, shares: tuple[float, float], direction: int) -> Floats:
     """Return ln(1 - g + g e^l), rounded up or down; every sum is one of positive terms, or far from canceling."""
     rate, rest = shares
+    bend = max(1.0, -math.log(rate)) if rate > 0 else 1.0  # beyond, g e^l is more than 1
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        low = np.minimum(loss, 1.0)
+        low, tall = np.minimum(loss, bend), loss > bend
         small = rate * np.expm1(low)
         near = small > -0.5
         moved = np.where(near, np.log1p(np.where(near, small, 0.0)), np.log(rest + rate * np.exp(low)))
         if rest == 0.0:
             moved = loss
-        moved = np.where(loss > 1, loss + np.log(rate + rest * np.exp(-np.maximum(loss, 0.0))), moved)
-        # what a relative UNIT in each term does to the logarithm
-        doubt = np.where(near & (loss <= 1), np.abs(small) + np.abs(moved), 2 + np.abs(loss))
+        moved = np.where(tall, loss + np.log(rate + rest * np.exp(-np.maximum(loss, 0.0))), moved)
+        # what a relative UNIT in each term, and a blur of the loss, does to the logarithm
+        doubt = np.where(near & ~tall, np.abs(small) / (1 + np.maximum(small, -0.5)) + np.abs(moved), 2 + np.abs(loss))
         doubt = np.where(np.isfinite(loss), doubt, 2 + np.abs(moved))
         return np.where(np.isfinite(moved), moved + direction * 2 * UNIT * doubt, moved)
 

@@ -130,7 +130,8 @@ class Contour:
         factors = [*self.moments.factors, *self.extra]
         end, far = self._far_end(factors, start)
         longest = self._longest(factors)
-        if (end - start) / self.step <= min((end - start) / longest + _FEW, self._most):  # no more nodes than intervals
+        nodes, blocks = (end - start) / self.step, (end - start) / longest
+        if nodes <= self._most and (nodes <= blocks + _FEW or blocks > _MOST_BLOCKS):  # intervals would cost more
             edges = np.array([start, max(end, start)])
             logs = np.zeros(1)
         else:
