@@ -165,7 +165,7 @@ class DirectedLoss:
             answer = _computed(lambda: on_lattice(self.pairs or [], max(wanted, _TINY)), None)
             if answer is not None:
                 found = answer if found is None else met(found, answer, attained=self.attained)
-            if found is None or before is not None and found.upper > _MUCH * before.upper or tolerance is not None:
+            if found is None or (before is not None and found.upper > _MUCH * before.upper) or tolerance is not None:
                 break
         return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
 

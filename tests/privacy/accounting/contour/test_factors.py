@@ -141,6 +141,28 @@ def integer_gaussian(sigma: object, shift: int) -> Moment:
     return moment
 
 
+def sampled_laplace(ratio: object, rate: object, *, removing: bool) -> Moment:
+    """Laplace noise on a Poisson sample: two atoms and an integral under the law without the person."""
+    reach, share = ball(ratio), ball(rate)
+
+    def moment(s: Ball) -> Ball:
+        power = s + 1 if removing else -s
+
+        def w(b: Ball) -> Ball:
+            return flint.acb(1 - share + share * b.exp())
+
+        def integrand(b: Ball, analytic: bool) -> Ball:
+            return ((1 - share + share * b.exp()).log(analytic=analytic) * power - b / 2).exp()
+
+        with flint.ctx.workprec(160):
+            accuracy = {"rel_tol": flint.arb(2) ** -100, "abs_tol": flint.arb(2) ** -110}
+            between = flint.acb.integral(integrand, -flint.acb(reach), flint.acb(reach), **accuracy)
+            ends = w(-reach) ** power / 2 + w(reach) ** power * (-reach).exp() / 2
+            return ends + between * (-reach / 2).exp() / 4
+
+    return moment
+
+
 def sampled_normal(mu: object, rate: object, *, removing: bool) -> Moment:
     """Gaussian noise on a Poisson sample: the mean of w^(s + 1) or w^(-s) under the standard normal law."""
     slope, share = ball(mu), ball(rate)
@@ -231,6 +253,14 @@ def families() -> dict[str, Family]:
                 [sampled_normal(mu, rate, removing=side is Side.REMOVE)],
             )
             for mu, rate in ((1, 0.01), (0.1, 0.5), (3, 0.3), (0.5, Fraction(999_999, 10**6)), (2, 1e-3))
+            for side in Side
+        },
+        **{
+            f"sampled Laplace {ratio}, {rate}, {side.value}": Family(
+                [(PoissonPair(LaplacePair(ratio), rate, side), 20)],
+                [sampled_laplace(ratio, rate, removing=side is Side.REMOVE)],
+            )
+            for ratio, rate in ((0.5, 0.01), (2, 0.3), (3, 1e-3), (0.1, Fraction(999, 1000)))
             for side in Side
         },
     }

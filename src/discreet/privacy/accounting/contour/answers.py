@@ -59,8 +59,11 @@ class ContourEngine:
         if ceiling <= 0:
             return Enclosure.exact(0.0, method="Renyi bound on the real axis")
         best = bounded(0.0, ceiling, ceiling, "Renyi bound on the real axis")
+
         def asked(road: _Road) -> Enclosure:
-            return _solved(Contour(road.moments, road.order, ceiling, road.kernel, road.smoothing), road, ceiling, goals)
+            return _solved(
+                Contour(road.moments, road.order, ceiling, road.kernel, road.smoothing), road, ceiling, goals
+            )
 
         def wanted(found: Enclosure) -> float:
             return tolerance if tolerance is not None else _RELATIVE * found.upper
@@ -170,6 +173,7 @@ class ContourEngine:
             size, left = self.moments.left(epsilon)
             if size < self.moments(order) - order * epsilon - math.log(order * (order + 1)):
                 order = left
+
         def asked(road: _Road) -> Enclosure:
             return self._along(Contour(road.moments, road.order, epsilon, road.kernel, road.smoothing), road, epsilon)
 

@@ -134,14 +134,14 @@ def _sampled(base: LossAtoms, shares: tuple[float, float], side: Side) -> LossAt
     rate, rest = shares
     if side is Side.REMOVE:
         mixed = (rest * base.q_low + rate * base.p_low, rest * base.q_high + rate * base.p_high)
-        low, high = _mixed_loss(base.low, shares, -1), _mixed_loss(base.high, shares, +1)
+        low, high = mixed_loss(base.low, shares, -1), mixed_loss(base.high, shares, +1)
         return LossAtoms(low, high, mixed[0] * near, mixed[1] * far, base.q_low, base.q_high)
     mixed = (rest * base.p_low + rate * base.q_low, rest * base.p_high + rate * base.q_high)
-    low, high = -_mixed_loss(-base.low, shares, +1), -_mixed_loss(-base.high, shares, -1)
+    low, high = -mixed_loss(-base.low, shares, +1), -mixed_loss(-base.high, shares, -1)
     return LossAtoms(low, high, base.p_low, base.p_high, mixed[0] * near, mixed[1] * far)
 
 
-def _mixed_loss(loss: Floats, shares: tuple[float, float], direction: int) -> Floats:
+def mixed_loss(loss: Floats, shares: tuple[float, float], direction: int) -> Floats:
     """Return ln(1 - g + g e^l), rounded up or down; every sum is one of positive terms, or far from canceling."""
     rate, rest = shares
     bend = max(1.0, -math.log(rate)) if rate > 0 else 1.0  # beyond, g e^l is more than 1
@@ -202,7 +202,7 @@ class _Tilt:
 
     @property
     def best(self) -> tuple[float, float]:
-        """ln M and its error, by the better of the two."""
+        """Ln M and its error, by the better of the two."""
         if self.near:
             value = math.log1p(self.more)
             return value, 2 * self.error / (1 + self.more) + UNIT * abs(value)
@@ -287,7 +287,9 @@ class AtomsFactor(Factor):
             log = peak + math.log(total)
             more, error = np.zeros(1), np.zeros(1)
             if abs(log) < _NEAR_ONE:
-                with np.errstate(all="ignore"):  # where numbers leave the range of floats nothing is known, and NaN says it
+                with np.errstate(
+                    all="ignore"
+                ):  # where numbers leave the range of floats nothing is known, and NaN says it
                     more, error = self._more(order, np.zeros(1))
             self._tilts[order] = _Tilt(log, relative, float(more[0].real), float(error[0]))
         return self._tilts[order]

@@ -87,7 +87,7 @@ class _Moment:
 
     @property
     def log(self) -> tuple[float, float]:
-        """ln M(c), and a bound on its error."""
+        """Ln M(c), and a bound on its error."""
         if self.near:
             value = math.log1p(self.value)
             return value, 2 * self.error / self.size + UNIT * abs(value)
@@ -192,7 +192,9 @@ class SampledNormalFactor(Factor):
         base = math.log(step) - math.log(2 * math.pi) / 2
         ends = [
             size + (height * height - x[end] ** 2) / 2 + base + math.log1p(1 / (step * (abs(x[end]) - side)))
-            for end, side, size in zip((0, -1), (left, right), self._edge_sizes(power, x, self.mu * height), strict=True)
+            for end, side, size in zip(
+                (0, -1), (left, right), self._edge_sizes(power, x, self.mu * height), strict=True
+            )
         ]
         most = max(float(self._gain(order, np.array([height + width]))[0]), (height + width) ** 2 / 2)
         return _Line(
@@ -231,7 +233,9 @@ class SampledNormalFactor(Factor):
         square = 2 * more + more * more + across * across
         near = square > -0.5
         first = np.where(
-            near, np.log1p(np.where(near, square, 0.0)) / 2, np.log(np.hypot(rest + rate * np.exp(low) * math.cos(b), across))
+            near,
+            np.log1p(np.where(near, square, 0.0)) / 2,
+            np.log(np.hypot(rest + rate * np.exp(low) * math.cos(b), across)),
         )
         fall = rest * np.exp(-np.maximum(z, 0.0))
         second = z + np.log(np.hypot(rate * math.cos(b) + fall, rate * math.sin(b)))
@@ -346,7 +350,7 @@ class SampledNormalFactor(Factor):
     def logs(self, order: float, nodes: Floats) -> tuple[Complexes, Floats, Floats]:
         """Take ln(1 + (M - 1)) where M(c) is near 1, else the logarithm of the ratio."""
         if not self._moment(order).near:
-            return super(SampledNormalFactor, self).logs(order, nodes)
+            return super().logs(order, nodes)
         sums, errors, base = self._ratios(order, nodes)
         log, unsure = base.log
         sizes = np.abs(1 + sums)
@@ -365,7 +369,7 @@ class SampledNormalFactor(Factor):
 
     def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:
         """Take the better of the bound for ever at the start of each interval, and of value and slope at its middle."""
-        near = super(SampledNormalFactor, self).ceilings(order, starts, ends)
+        near = super().ceilings(order, starts, ends)
         return np.minimum(near, self._damped(order, starts))
 
     def _damped(self, order: float, starts: Floats) -> Floats:
@@ -390,7 +394,11 @@ class SampledNormalFactor(Factor):
         turn = mu * heights
         least = np.maximum(np.cos(turn / 2), 1 - share * (1 - np.cos(turn)))
         gains = heights * heights / 2 + min(power, 0.0) * np.log(least) + 1e-9
-        last = np.exp(gains[:, -1] + logs[-1]) if power >= 0 else np.exp(gains[:, 0] + power * math.log(self.rest) - x[-1] ** 2 / 2)
+        last = (
+            np.exp(gains[:, -1] + logs[-1])
+            if power >= 0
+            else np.exp(gains[:, 0] + power * math.log(self.rest) - x[-1] ** 2 / 2)
+        )
         outside = (np.exp(gains[:, 0] + logs[0]) + last) * math.exp(doubt) / _BEYOND
         return _Cells(
             np.append(np.cumsum(below[::-1])[::-1], 0.0), above, np.exp(logs + doubt), share * (1 - 1e-9),
