@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -162,7 +162,7 @@ class DirectedLoss:
             before = found
             size = level if level is not None else 1.0 if found is None or math.isinf(found.upper) else found.upper
             wanted = tolerance if tolerance is not None else _good(level) * size
-            answer = _computed(lambda: on_lattice(self.pairs or [], max(wanted, _TINY)), None)
+            answer = _computed(partial(on_lattice, self.pairs, max(wanted, _TINY)), None)
             if answer is not None:
                 found = answer if found is None else met(found, answer, attained=self.attained)
             if found is None or (before is not None and found.upper > _MUCH * before.upper) or tolerance is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from discreet.errors import AssumptionFailed
@@ -84,14 +85,13 @@ class ContourEngine:
     ) -> Enclosure:
         """Intersect the answers of the roads until one is narrow enough.
 
-        For a wide tolerance a smoothed sum is enough, which has few nodes. Else smoothing helps where the nodes without it would be too many, and not where their rounding is what is wide. Its
-        size follows from the width wanted in epsilon, which is known better once there is an answer.
+        For a wide tolerance a smoothed sum is enough, which has few nodes. Else smoothing helps where the nodes without
+        it would be too many, and not where their rounding is what is wide. Its size follows from the width wanted in
+        epsilon, which is known better once there is an answer.
         """
         if in_epsilon(best) >= _COARSE * max(epsilon, 1e-3) and not self._has_lattice:
-            try:
+            with suppress(Unsuitable):
                 best = met(best, ask(self._smoothed(order, epsilon, self._smoothing(order, in_epsilon(best)))))
-            except Unsuitable:
-                pass
             if best.upper - best.lower <= wanted(best):
                 return best
         rounded = False

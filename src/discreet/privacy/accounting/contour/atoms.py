@@ -285,7 +285,7 @@ class AtomsFactor(Factor):
                 self._tilts.clear()
             total, relative, _, peak = self._base(order)
             log = peak + math.log(total)
-            more, error = np.zeros(1), np.zeros(1)
+            more, error = np.zeros(1, dtype=np.complex128), np.zeros(1)
             if abs(log) < _NEAR_ONE:
                 with np.errstate(
                     all="ignore"

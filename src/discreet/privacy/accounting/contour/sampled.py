@@ -10,9 +10,9 @@ is between 0 and mu y, and cos(mu y/2) w(x) <= |w| <= w(x). So n w^a is analytic
     |n w^a|(x + i y) <= n(x) w(x)^p e^(gain) e^(-t angle),   gain = y^2/2 where p >= 0.
 
 Where p < 0 (adding, c = -p > 0), |w|^p can be larger than on the axis: gain is y^2/2 + p ln r with r <= |w|/w(x). One
-such r is cos(mu y/2); another is 1 - P(x) (1 - cos(mu y)), P = g e^z/w, as |w| >= Re w. For mu y <= pi/2, Re w >= 1 - g,
-so |w|^p <= (1 - g)^p too; and as M(c) >= 1 for c > 0, the integral of |n w^a| is at most M(c) e^(gain) with gain = y^2/2
-+ p ln(1 - g), whatever x: for small rates this is almost nothing.
+such r is cos(mu y/2); another is 1 - P(x) (1 - cos(mu y)), P = g e^z/w, as |w| >= Re w. For mu y <= pi/2, Re w >= 1 -
+g, so |w|^p <= (1 - g)^p too; and as M(c) >= 1 for c > 0, the integral of |n w^a| is at most M(c) e^(gain) with gain =
+y^2/2 + p ln(1 - g), whatever x: for small rates this is almost nothing.
 
 By Cauchy the integral may be taken along the line at any such height Y. There large t does no harm: where the phase t
 ln|w| turns fast the angle is large too, and the factor e^(-t angle) leaves nothing to resolve. (For adding, a = -c - i
@@ -22,11 +22,11 @@ Error of the rule, step h: the strip from height 0 to 2 Y has the line in its mi
 integral of |n w^a| is at most M(c) e^(gain(2 Y)), whatever t >= 0. So the rule is off by at most 2 M(c) e^(gain(2 Y))
 /(e^(2 pi Y/h) - 1) (Trefethen, Weideman 2014, theorem 5.1): one grid serves all t. On the real axis itself the strip is
 -d to d, and the bound holds for t = 0 with gain(d). Cutting the sum at x = X loses at most e^(gain(Y) + E(X)) (h + 1/(X
-- A)), because the logarithm E of n w^p falls at least at the slope X - A there, A = max(p, 0) mu. On the left, where p <
-0, E' = |x| + p mu P(x) and P falls as |x| grows: beyond the peak, |x| = -p mu P(x) = A, the same holds.
+- A)), because the logarithm E of n w^p falls at least at the slope X - A there, A = max(p, 0) mu. On the left, where p
+< 0, E' = |x| + p mu P(x) and P falls as |x| grows: beyond the peak, |x| = -p mu P(x) = A, the same holds.
 
-Small rates. M is close to 1, and k ln M would inherit the rounding of the 1, k times. So M - 1 = integral of n (w^a - 1)
-is summed, each term without cancellation: errors are then relative to the integral of n |w^a - 1|. The rule and the
+Small rates. M is close to 1, and k ln M would inherit the rounding of the 1, k times. So M - 1 = integral of n (w^a -
+1) is summed, each term without cancellation: errors are then relative to the integral of n |w^a - 1|. The rule and the
 cut apply to n w^a and to n alike, and their bounds add.
 """
 
@@ -37,8 +37,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.laws import Pair
+from discreet.privacy.accounting.contour.damping import DampedCells
 from discreet.privacy.accounting.contour.moments import Factor, Unsuitable, log_height, log_one_more
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs import NormalPair, PoissonPair, Side
@@ -106,7 +108,7 @@ class SampledNormalFactor(Factor):
     count: int
     _lines: dict[tuple[float, bool], _Line] = field(default_factory=dict)
     _moments: dict[float, _Moment] = field(default_factory=dict)
-    _cells: dict[float, _Cells] = field(default_factory=dict)
+    _cells: dict[float, DampedCells] = field(default_factory=dict)
     needs_short_intervals = False
 
     @staticmethod
@@ -186,8 +188,8 @@ class SampledNormalFactor(Factor):
             raise Unsuitable
         power, mu = self._power(order), self.mu
         right, left = max(power, 0.0) * mu, self._left(order)
-        x = np.arange(-math.ceil((left + _BEYOND) / step), math.ceil((right + _BEYOND) / step) + 1) * step
-        log_w, angle, blur = self._log_mixture(np.asarray(x, dtype=np.float64), height)
+        x = np.arange(-math.ceil((left + _BEYOND) / step), math.ceil((right + _BEYOND) / step) + 1.0) * step
+        log_w, angle, blur = self._log_mixture(x, height)
         own = float(self._gain(order, np.array([height]))[0])
         base = math.log(step) - math.log(2 * math.pi) / 2
         ends = [
@@ -204,7 +206,7 @@ class SampledNormalFactor(Factor):
         )  # fmt: skip
 
     def _edge_sizes(self, power: float, x: Floats, turn: float) -> tuple[float, float]:
-        """Bound ln |w^p| at the two ends and beyond, up to a fall of n w^p on the axis; `turn` is mu times the height."""
+        """Bound ln |w^p| at the two ends, and beyond up to a fall of n w^p on the axis; `turn` is mu * height."""
         (first, last), _, _ = self._log_mixture(x[[0, -1]], 0.0)
         if power >= 0:
             return power * first, power * last
@@ -324,10 +326,10 @@ class SampledNormalFactor(Factor):
     def variances(self, order: float) -> Floats:
         """Bound the tilted variance by the second moment of ln w about its mean, with the rule's error on it.
 
-        From the axis to height y, ln w moves by at most mu y P/cos(mu y/2), P = g e^z/w its slope: so |ln w - m|^2 is at
-        most twice its value on the axis plus twice (mu y P/cos)^2, and the mean of (mu P)^2 is about the variance of ln
-        w over that of x. The rule's error is thus e^-40 times the variance itself, times y^2 and the inverse variance of
-        x, below 1e6 together: nothing beside the relative 1e-9 added here.
+        From the axis to height y, ln w moves by at most mu y P/cos(mu y/2), P = g e^z/w its slope: so |ln w - m|^2 is
+        at most twice its value on the axis plus twice (mu y P/cos)^2, and the mean of (mu P)^2 is about the variance of
+        ln w over that of x. The rule's error is thus e^-40 times the variance itself, times y^2 and the inverse
+        variance of x, below 1e6 together: nothing beside the relative 1e-9 added here.
         """
         weights, line = self._weights(order)
         mean = float(weights @ line.log_w)
@@ -364,7 +366,7 @@ class SampledNormalFactor(Factor):
         return self.logs(order, nodes)[2]
 
     def far(self, order: float, start: float) -> float:
-        """Bound ln |Phi| by what the line's factor e^(-t angle) leaves; see `_Cells`."""
+        """Bound ln |Phi| by what the line's factor e^(-t angle) leaves; see `DampedCells`."""
         return float(self._damped(order, np.array([start]))[0])
 
     def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:
@@ -377,7 +379,7 @@ class SampledNormalFactor(Factor):
             self._cells[order] = self._fresh_cells(order)
         return self.count * self._cells[order].log_bounds(starts)
 
-    def _fresh_cells(self, order: float) -> _Cells:
+    def _fresh_cells(self, order: float) -> DampedCells:
         """Bound the tilted law on cells of x from both sides, and take several heights."""
         power, mu = self._power(order), self.mu
         x = np.linspace(-self._left(order) - _BEYOND, max(power, 0.0) * mu + _BEYOND, _CELLS + 1)
@@ -394,63 +396,18 @@ class SampledNormalFactor(Factor):
         turn = mu * heights
         least = np.maximum(np.cos(turn / 2), 1 - share * (1 - np.cos(turn)))
         gains = heights * heights / 2 + min(power, 0.0) * np.log(least) + 1e-9
-        last = (
-            np.exp(gains[:, -1] + logs[-1])
-            if power >= 0
-            else np.exp(gains[:, 0] + power * math.log(self.rest) - x[-1] ** 2 / 2)
-        )
-        outside = (np.exp(gains[:, 0] + logs[0]) + last) * math.exp(doubt) / _BEYOND
-        return _Cells(
+        # beyond the last edge w^p is at most (1 - g)^p where p < 0, and M(c) is at least 1
+        last = logs[-1] if power >= 0 else power * math.log(self.rest) - x[-1] ** 2 / 2
+        outside = np.exp(heights[:, 0] ** 2 / 2 + last) + np.exp(gains[:, 0] + logs[0])
+        outside = outside * math.exp(doubt) / _BEYOND
+        return DampedCells(
             np.append(np.cumsum(below[::-1])[::-1], 0.0), above, np.exp(logs + doubt), share * (1 - 1e-9),
             np.sin(turn) * (1 - 1e-9), np.sin(turn) / heights * (1 - 1e-9), gains, outside,
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Cells:
-    """Bounds on the tilted law of x, and on |phi| from them.
-
-    Let P(x) = g e^z/w, which grows with x, and let f be the tilted density. At height y with b = mu y <= pi/2 the sine
-    of w's angle is g e^z sin(b)/|w| >= P(x) sin b, so e^(-t angle) <= e^(-t P sin b). Two bounds on |phi(t)|, for every
-    y, and in the second every x:
-
-    - the whole line at height y: the mean of e^(gain - t P sin b);
-    - the mass below x, plus the integral from x on, moved up to height y: the leg from x to x + i y is at most e^gain
-      f(x) times the integral of e^(-t P sin(mu y')) over y' <= y, and sin(mu y') >= mu y' sin(b)/b; the rest is at most
-      the mass above x times the largest e^(gain - t P sin b) there.
-
-    In a cell the gain is taken at its right end and P at its left. Both bounds fall as t grows.
-    """
-
-    mass_above: Floats  # at most the tilted mass above each edge
-    masses: Floats  # at least the mass of each cell
-    density: Floats
-    share: Floats
-    sines: Floats
-    leg: Floats  # sin(b)/y
-    gains: Floats
-    outside: Floats
-
-    def log_bounds(self, starts: Floats) -> Floats:
-        """Return ln of the least bound on |phi(t)| for all t >= each start."""
-        return np.array([self._log_bound(float(start)) for start in starts])
-
-    def _log_bound(self, start: float) -> float:
-        falls = self.gains[:, 1:] - np.minimum(start * self.sines * self.share[:-1], 1e6)
-        left = np.exp(np.minimum(falls, 700.0))
-        whole = left @ self.masses + self.outside
-        rest = np.maximum.accumulate(left[:, ::-1], axis=1)[:, ::-1]
-        turned = np.maximum(start * self.share[:-1] * self.leg, 1e-300)
-        with np.errstate(over="ignore"):
-            kept = self.mass_above[:-1] * (1 - rest) - np.exp(self.gains[:, :-1]) * self.density[:-1] / turned
-        # what lies beyond the last edge is not in the mass above, and may turn as it likes
-        best = float(np.max(kept - np.minimum(self.outside, 1e300)[:, None]))
-        least = min(float(np.min(whole)), 1 - best, 1.0)
-        return math.log(max(least, 1e-300)) + 1e-12 if least < 1 else 0.0
-
-
 def _chunk(
-    line: _Line, power: float, nodes: Floats, alive: Floats, peak: float, *, near: bool
+    line: _Line, power: float, nodes: Floats, alive: NDArray[np.bool_], peak: float, *, near: bool
 ) -> tuple[Complexes, Floats]:
     """Sum at some nodes; where a term has died out, w^a counts as 0 (the caller adds what it was)."""
     log_w, angle = line.log_w[alive], line.angle[alive]

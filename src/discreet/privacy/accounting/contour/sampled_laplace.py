@@ -4,10 +4,10 @@ Under the law without the person the base's loss b has mass e^-r/2 at r, 1/2 at 
 between, r = sensitivity/scale. With w(b) = 1 - g + g e^b, removing a person gives the loss ln w, with the masses times
 w, and adding one the loss -ln w: M(s) is the mean of w^a, a = s + 1 (remove) or -s (add).
 
-The density is replaced by the nodes of Gauss's rule: n nodes on each of several panels of half-width d. If f is analytic
-on the ellipse about a panel with foci at its ends and semi-axes d (rho + 1/rho)/2 = D and d (rho - 1/rho)/2 = Y, and at
-most m there, the rule is off by at most d (64/15) m rho^(2 - 2 n)/(1 - rho^-2) (Trefethen 2008, theorem 4.5). Here f is
-e^(-b/2) w^a, and Y < pi/2. Let P = g e^b/w <= p at the right end of all ellipses. Then ln w moves by at most p D
+The density is replaced by the nodes of Gauss's rule: n nodes on each of several panels of half-width d. If f is
+analytic on the ellipse about a panel with foci at its ends and semi-axes d (rho + 1/rho)/2 = D and d (rho - 1/rho)/2 =
+Y, and at most m there, the rule is off by at most d (64/15) m rho^(2 - 2 n)/(1 - rho^-2) (Trefethen 2008, theorem 4.5).
+Here f is e^(-b/2) w^a, and Y < pi/2. Let P = g e^b/w <= p at the right end of all ellipses. Then ln w moves by at most p D
 horizontally; |w| is at most its value on the axis and at least cos(Y/2) of it; and the tangent of its angle is g e^b
 sin y/(1 - g + g e^b cos y) <= p Y/cos Y. So on an ellipse |f| is at most its value at the middle times
 
@@ -86,7 +86,7 @@ class SampledLaplaceFactor(Factor):
 
     def _half(self, level: int) -> float:
         """Return half the width of a panel; each level halves it."""
-        return self.ratio / (math.ceil(self.ratio / _WIDEST) * 2**level)
+        return self.ratio / (math.ceil(self.ratio / _WIDEST) * math.ldexp(1.0, level))
 
     def _sum(self, level: int) -> AtomsFactor:
         """Return the release with its density replaced by the nodes of a level; kept."""
@@ -99,7 +99,7 @@ class SampledLaplaceFactor(Factor):
         return self._sums[level]
 
     def _atoms(self, half: float, panels: int) -> LossAtoms:
-        """List the two atoms and the nodes; each loss moves by its rounding only, within what a mixture's bounds allow."""
+        """List the two atoms and the nodes, with the roundings of places, weights and losses."""
         places, weights = gauss_rule(_NODES)
         starts = -self.ratio + 2 * half * np.arange(panels)
         inner = (starts[:, None] + 2 * half * places).ravel()
