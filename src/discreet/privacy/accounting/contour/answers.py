@@ -107,7 +107,7 @@ class ContourEngine:
             return best
         size, last = self._smoothing(order, in_epsilon(best)), math.inf
         for _ in range(_FINER):
-            for part in (size, 4 * size, 16 * size, 64 * size):
+            for part in (size, 2 * size, 4 * size, 16 * size, 64 * size):
                 if min(part, _LARGEST_SMOOTHING) >= 0.9 * last:
                     return best
                 try:
@@ -120,7 +120,7 @@ class ContourEngine:
             if narrow >= 1 or last == math.inf:
                 return best
             # its cost is of the second order
-            size = min(self._smoothing(order, in_epsilon(best)), last * math.sqrt(0.7 * narrow))
+            size = min(self._smoothing(order, in_epsilon(best)), last * math.sqrt(0.4 * narrow))
         return best
 
     def _halved(self, delta: float, start: Enclosure, wanted: float) -> Enclosure:

@@ -39,7 +39,7 @@ from discreet.privacy.accounting.contour.moments import Factor, Indices, Moments
 from discreet.privacy.accounting.floats import LARGEST_PHASE, UNIT, Complexes, Floats, bounded, ensure_tested
 
 _ALIAS, _DECAYED = 36.0, 36.0
-_MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 20, 1 << 14, 1 << 27, 1 << 23
+_MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 21, 1 << 14, 1 << 27, 1 << 23
 _MOST_SMOOTHING = 64.0  # of (tau c)^2: beyond it the smoothed answer says nothing
 _WIDER = 1.25  # the square of the ratio of the two Gaussians in the bound on smoothing
 _FEW, _UNBOUNDED = 16, 1e300

@@ -7,9 +7,9 @@ w, and adding one the loss -ln w: M(s) is the mean of w^a, a = s + 1 (remove) or
 The density is replaced by the nodes of Gauss's rule: n nodes on each of several panels of half-width d. If f is
 analytic on the ellipse about a panel with foci at its ends and semi-axes d (rho + 1/rho)/2 = D and d (rho - 1/rho)/2 =
 Y, and at most m there, the rule is off by at most d (64/15) m rho^(2 - 2 n)/(1 - rho^-2) (Trefethen 2008, theorem 4.5).
-Here f is e^(-b/2) w^a, and Y < pi/2. Let P = g e^b/w <= p at the right end of all ellipses. Then ln w moves by at most p D
-horizontally; |w| is at most its value on the axis and at least cos(Y/2) of it; and the tangent of its angle is g e^b
-sin y/(1 - g + g e^b cos y) <= p Y/cos Y. So on an ellipse |f| is at most its value at the middle times
+Here f is e^(-b/2) w^a, and Y < pi/2. Let P = g e^b/w <= p at the right end of all ellipses. Then ln w moves by at most
+p D horizontally; |w| is at most its value on the axis and at least cos(Y/2) of it; and the tangent of its angle is g
+e^b sin y/(1 - g + g e^b cos y) <= p Y/cos Y. So on an ellipse |f| is at most its value at the middle times
 
     e^(D/2 + |Re a| p D + |t| p Y/cos Y) cos(Y/2)^min(Re a, 0),
 
