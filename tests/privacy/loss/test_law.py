@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import NoSoundConversion, ParameterError
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, LocationPair, Pair
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, LocationPair, Pair, ProductPair
 from discreet.privacy import (
     ZCDP,
     ApproxDP,
@@ -125,6 +125,16 @@ def test_integer_noise_has_the_moments_of_a_sum_over_the_integers():
         found = moments_of(LocationPair(noise, shift=shift))
         assert found.mean.lower * (1 - 1e-12) <= mean <= found.mean.upper * (1 + 1e-12)
         assert found.variance.lower * (1 - 1e-12) <= square - mean**2 <= found.variance.upper * (1 + 1e-12)
+
+
+def test_components_of_a_vector_add():
+    one, other = LocationPair(DiscreteGaussian(2), shift=3), LocationPair(DiscreteLaplace(2), shift=1)
+    both = moments_of(ProductPair([one, other]))
+    parts = [moments_of(part) for part in (one, other)]
+    assert both.mean.estimate == pytest.approx(sum(part.mean.estimate for part in parts))
+    assert both.variance.estimate == pytest.approx(sum(part.variance.estimate for part in parts))
+    drawn = ProductPair([one, other]).draw_losses(DRAWS)
+    assert abs(np.mean(drawn) - both.mean.estimate) <= DEVIATIONS * math.sqrt(both.variance.upper / DRAWS)
 
 
 @pytest.mark.parametrize("pair", PAIRS, ids=repr)
