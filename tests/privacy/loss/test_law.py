@@ -11,6 +11,7 @@ import pytest
 
 from discreet.errors import NoSoundConversion, ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, LocationPair, Pair, ProductPair
+from discreet.laws.noise.noise import IntegerNoise
 from discreet.privacy import (
     ZCDP,
     ApproxDP,
@@ -229,3 +230,9 @@ def test_a_walk_draws_itself():
         "one run of releases", "mean of the loss", "Azuma's line at delta 1e-05", "tight line, epsilon(delta)",
     ]  # fmt: skip
     assert "Chernoff" in gaussian_loss(9).walk(9, delta=0.01).plot().figure.legends[0].get_texts()[2].get_text()
+
+
+@pytest.mark.parametrize("noise", [DiscreteGaussian(3), DiscreteLaplace(3)])
+def test_losses_in_closed_form_are_those_of_the_masses(noise):
+    drawn = np.array([-9, -2, -1, 0, 2, 7])
+    assert noise.losses(drawn, 2) == pytest.approx(IntegerNoise.losses(noise, drawn, 2), rel=1e-12)
