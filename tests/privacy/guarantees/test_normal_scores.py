@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from discreet.errors import NoSoundConversion, ParameterError
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP, basic_composition, convert, implies
-from discreet.privacy.guarantees import bounded_range_mu, delta_of, group_privacy, rho_of_choices
+from discreet.privacy.guarantees import bounded_range_mu, delta_of, group_privacy, rho_of_choices, rho_of_halves
 from discreet.privacy.guarantees.conversion import approx_to_gaussian, pure_to_gaussian
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.worst_pairs import NormalPair
@@ -128,6 +128,16 @@ def test_choices_within_the_rho_of_a_mu_keep_that_mu(mu, shares):
     widths = [math.sqrt(8 * float(rho) * share / sum(shares)) * (1 - 1e-9) for share in shares]
     squares = sum(Fraction(bounded_range_mu(width)) ** 2 for width in widths)
     assert squares <= Fraction(mu) ** 2
+
+
+@pytest.mark.theorem("rho_of_halves.privacy")
+@given(st.floats(1e-6, 20.0))
+def test_a_choice_and_noise_of_half_the_rho_each_keep_the_mu(mu):
+    rho = rho_of_halves(Fraction(mu))
+    width = math.sqrt(4 * float(rho)) * (1 - 1e-9)
+    squares = Fraction(bounded_range_mu(width)) ** 2 + rho  # noise of rho/2 has mu^2 = rho
+    assert squares <= Fraction(mu) ** 2
+    assert rho > rho_of_choices(Fraction(mu))
 
 
 def test_a_choice_costs_half_of_what_a_pure_release_of_its_epsilon_costs():

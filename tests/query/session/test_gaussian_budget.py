@@ -120,13 +120,15 @@ def test_a_pure_price_is_charged_its_mu():
     assert f"mu {mu:.3g}"[:7] in session.explain("SELECT COUNT(*) AS n FROM visits", epsilon=0.5).cost_in_budget
 
 
-@pytest.mark.theorem("QuantilesOfGroups.privacy", "rho_of_choices.privacy")
-def test_choices_spend_mu_by_the_ranges_of_their_losses():
+@pytest.mark.theorem("QuantilesOfGroups.privacy", "rho_of_halves.privacy")
+def test_choices_and_counts_spend_mu_by_their_ranges_and_distances():
     session = open_session(GaussianDP(1))
     made = priced(session, "SELECT MEDIAN(cost) AS m FROM visits", mu=0.5)
     choice = made.measures[0].mechanism(made.parts[0])
-    ranges = [one.range for one in (choice.value, choice.low, choice.high)]
-    squares = sum(Fraction(pure_to_gaussian(PureDP(width / 2)).mu) ** 2 for width in ranges)
+    squares = Fraction(pure_to_gaussian(PureDP(choice.value.range / 2)).mu) ** 2
+    noise = choice.around.counter
+    assert isinstance(noise.noise, RoundedGaussian)
+    squares += Fraction(noise._squared) / noise.noise.scale**2
     assert Fraction(1, 4) * Fraction(98, 100) <= squares <= Fraction(1, 4)
     assert "mu 0.5" in made.words()[0]
     answer = session.sql("SELECT MEDIAN(cost) AS m, QUANTILE(cost, 0.9) AS high, COUNT(*) AS n FROM visits", mu=0.5)
