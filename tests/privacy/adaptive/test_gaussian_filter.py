@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
@@ -116,6 +117,7 @@ def test_the_delta_of_a_gaussian_guarantee_is_lost_in_no_other_account():
         PureFilter(1).spend(leaky)
     loss = leaky.loss
     assert loss.delta(50.0).upper >= 1e-3
+    assert math.isinf(loss.mean.upper)  # a disclosure has an infinite loss
     assert not loss.satisfies(GaussianDP(5))
     assert not (ApproxDP(0.1, 1e-3).loss * 2).satisfies(GaussianDP(5))
     assert loss.satisfies(GaussianDP(0.1, 1e-3))

@@ -72,7 +72,7 @@ def test_ten_counts_by_fifty_groups_have_less_noise_than_under_zcdp():
 def test_a_price_in_mu_is_charged_as_it_is_written():
     session = open_session(GaussianDP(1))
     for turn in range(100):
-        answer = session.sql("SELECT COUNT(*) AS n FROM " + above(turn), mu=0.1)
+        answer = session.sql("SELECT COUNT(*) AS n FROM " + above(turn), mu=0.1)  # noqa: S608  our own number
         assert answer.guarantee == GaussianDP(0.1, relation=Relation.ADD_REMOVE)
     assert session.balance.remaining == GaussianDP(0, relation=Relation.ADD_REMOVE)
     assert session.sql("SELECT COUNT(*) AS n FROM visits WHERE cost > 3", mu=0.1).record.replayed
@@ -85,7 +85,7 @@ def test_a_price_in_mu_is_charged_as_it_is_written():
     "asked", ["COUNT(*)", "SUM(cost)", "AVG(cost)", "VARIANCE(cost)", "COUNT(*), SUM(cost), AVG(cost), STDDEV(cost)"]
 )
 def test_noise_in_a_gaussian_ledger_is_rounded_normal_noise_of_its_mu(asked):
-    made = priced(open_session(GaussianDP(1)), f"SELECT region, {asked} FROM visits GROUP BY region", mu=0.3)
+    made = priced(open_session(GaussianDP(1)), f"SELECT region, {asked} FROM visits GROUP BY region", mu=0.3)  # noqa: S608  our own words
     squares = Fraction(0)
     for measure, part in zip(made.measures, made.parts, strict=True):
         vector = measure.noise(part)

@@ -121,7 +121,7 @@ def _mean_under(guarantee: Guarantee) -> float:
             return PureApproxPair(written(guarantee.epsilon)).moments()[0].upper
         case ZCDP() if guarantee.delta == 0:
             return round_up(written(guarantee.rho))
-        case GaussianDP():
+        case GaussianDP() if guarantee.delta == 0:
             return round_up(written(guarantee.mu) ** 2 / 2)
         case RenyiDP():
             return round_up(written(guarantee.epsilon))
