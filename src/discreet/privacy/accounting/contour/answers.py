@@ -18,7 +18,7 @@ from discreet.privacy.accounting.floats import UNIT, bounded, ensure_tested
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
 _RELATIVE, _COARSE, _FINER, _LARGEST_SMOOTHING = 1e-6, 1e-4, 4, 0.25
 _SMOOTHED = "contour integral, smoothed"
-_ORDERS, _LONGER = (0.6, 0.36, 0.2), 3.0
+_ORDERS, _LONGER = (0.6, 0.36, 0.2), 2.0
 _LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
 
 

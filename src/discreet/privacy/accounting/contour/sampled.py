@@ -53,7 +53,7 @@ _MOST_POINTS, _CHUNK, _MOST_TERMS = 1 << 16, 1 << 17, 1 << 26
 _HEIGHTS = np.concatenate([np.linspace(0.02, 0.96, 48), np.linspace(0.97, 0.995, 4)])
 _MOST_GAIN = 2.0  # terms on the line are at most e^2 as large as on the axis
 _NEAR_ONE, _FARTHEST = math.log(2.0), 36.0
-_DEAD = -60.0
+_DEAD, _CLEAR = -60.0, -50.0
 _CELLS = 512
 _MOST_LINES = 64
 
@@ -199,11 +199,10 @@ class SampledNormalFactor(Factor):
         log_w, angle, blur = self._log_mixture(x, height)
         own = float(self._gain(order, np.array([height]))[0])
         base = math.log(step) - math.log(2 * math.pi) / 2
+        sizes = self._edge_sizes(power, x, mu * height, log_w[[0, -1]])
         ends = [
             size + (height * height - x[end] ** 2) / 2 + base + math.log1p(1 / (step * (abs(x[end]) - side)))
-            for end, side, size in zip(
-                (0, -1), (left, right), self._edge_sizes(power, x, self.mu * height), strict=True
-            )
+            for end, side, size in zip((0, -1), (left, right), sizes, strict=True)
         ]
         most = max(float(self._gain(order, np.array([height + width]))[0]), (height + width) ** 2 / 2)
         return _Line(
@@ -212,9 +211,9 @@ class SampledNormalFactor(Factor):
             most, own, float(np.logaddexp(*ends)) + 1e-6,
         )  # fmt: skip
 
-    def _edge_sizes(self, power: float, x: Floats, turn: float) -> tuple[float, float]:
+    def _edge_sizes(self, power: float, x: Floats, turn: float, on_axis: Floats) -> tuple[float, float]:
         """Bound ln |w^p| at the two ends, and beyond up to a fall of n w^p on the axis; `turn` is mu * height."""
-        first, last = (float(end) for end in self._log_mixture(x[[0, -1]], 0.0)[0])
+        first, last = (float(end) for end in (on_axis if turn == 0 else self._log_mixture(x[[0, -1]], 0.0)[0]))
         if power >= 0:
             return power * first, power * last
         least = max(math.cos(turn / 2), 1 - float(self._share(x[:1])[0]) * (1 - math.cos(turn)))
@@ -384,8 +383,10 @@ class SampledNormalFactor(Factor):
 
     def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:
         """Take the better of the bound for ever at the start of each interval, and of value and slope at its middle."""
-        near = super().ceilings(order, starts, ends)
-        return np.minimum(near, self._damped(order, starts))
+        found = super().ceilings(order, starts, ends)
+        unclear = found > _CLEAR
+        found[unclear] = np.minimum(found[unclear], self._damped(order, starts[unclear]))
+        return found
 
     def _damped(self, order: float, starts: Floats) -> Floats:
         if order not in self._cells:
