@@ -70,7 +70,7 @@ def test_samples_of_a_table_agree_with_all_outcomes_counted(rate, steps, side):
 
 
 def test_both_engines_meet_on_random_samples(rounds):
-    for case in subsampled(rounds(sample=10, full=400), seed=11):
+    for case in subsampled(rounds(sample=5, full=400), seed=11):
         loss = case.loss()
         if case.steps == 1:
             continue

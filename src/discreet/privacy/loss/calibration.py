@@ -114,14 +114,18 @@ class _Search:
             self.losses[parameter] = loss
         return self.losses[parameter]
 
-    def one_way(self, parameter: float, *, sharp: bool = True) -> Enclosure:
-        """Return delta at the target in the direction that seemed the worse one at the first parameter."""
+    def one_side(self, parameter: float) -> PrivacyLoss:
+        """Return the loss in the direction that seemed the worse one at the first parameter."""
         loss = self.loss(parameter)
         if self.side is None:
             self.side = max(loss.sides, key=lambda side: replace(loss, sides=(side,)).delta_ceiling(self.epsilon))
+        return replace(loss, sides=(self.side,))
+
+    def one_way(self, parameter: float, *, sharp: bool = True) -> Enclosure:
+        """Return delta at the target in that direction."""
         if (parameter, sharp) not in self.found:
             width = None if sharp else max(_LOOSE * self.epsilon, _LOOSE**2)
-            self.found[parameter, sharp] = replace(loss, sides=(self.side,)).delta(self.epsilon, tolerance=width)
+            self.found[parameter, sharp] = self.one_side(parameter).delta(self.epsilon, tolerance=width)
         return self.found[parameter, sharp]
 
     def enough(self, parameter: float) -> bool:
@@ -132,8 +136,8 @@ class _Search:
 
     def seems_enough(self, parameter: float) -> bool:
         """Say the same, asking a cheap ceiling and the loose bounds first; not yet in both directions."""
-        if self.loss(parameter).delta_ceiling(self.epsilon) <= self.delta:
-            return True
+        if self.one_side(parameter).delta_ceiling(self.epsilon) <= self.delta:
+            return self.loss(parameter).delta_ceiling(self.epsilon) <= self.delta or self.enough(parameter)
         loose = self.one_way(parameter, sharp=False)
         if loose.lower <= self.delta < loose.upper:
             return self.enough(parameter)
@@ -186,7 +190,7 @@ class _Search:
         """Return about where the estimated delta is the target: inverse interpolation of ln parameter in ln delta.
 
         It ends when a step is below `near` (the next error is about the square of it). Sharp answers start from a root
-        of the loose ones: their gaps, moved by what the two differ by there, are good neighbors.
+        of the loose ones, whose gap there is about 0: moved by the sharp gap, loose ones are good neighbors.
         """
         known = {
             parameter: self.gap(parameter, sharp=False) for parameter, kind in list(self.found) if not kind
@@ -203,8 +207,7 @@ class _Search:
             slow = _SMALL_GAP < abs(gap) > abs(before) / 4 and not slow
             low, high = (low, here) if gap <= 0 else (here, high)
             if sharp and step == 0 and math.isfinite(gap):
-                moved = gap - self.gap(here, sharp=False)
-                known = {parameter: old + moved for parameter, old in known.items()} if math.isfinite(moved) else {}
+                known = {parameter: old + gap for parameter, old in known.items()}
             if math.isfinite(gap):
                 known.pop(here, None)
                 known[here] = gap

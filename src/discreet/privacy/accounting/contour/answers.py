@@ -18,7 +18,7 @@ from discreet.privacy.accounting.floats import UNIT, bounded, ensure_tested
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
 _RELATIVE, _COARSE, _FINER, _LARGEST_SMOOTHING = 1e-6, 1e-4, 4, 0.25
 _SMOOTHED = "contour integral, smoothed"
-_ORDERS, _LONGER = (1.0, 0.6, 0.36, 0.2), 3.0
+_ORDERS, _LONGER = (0.6, 0.36, 0.2), 2.0
 _LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
 
 
@@ -230,17 +230,20 @@ class ContourEngine:
         """
         if order <= 0:
             return [order]
-        windows = {}
-        for part in _ORDERS:
-            self.moments(part * order)
-        for part in _ORDERS:
-            try:
-                windows[part * order] = alias_window(self.moments, part * order, epsilon)
-            except Unsuitable:
-                continue
-        if not windows or windows.get(order, math.inf) <= _LONGER * min(windows.values()):
+        windows = {one: self._window(one, epsilon) for one in (order, _ORDERS[0] * order)}
+        if windows[order] <= _LONGER * min(windows.values()):
             return [order]
-        return sorted(windows, key=lambda one: windows[one])[:2] + ([order] if order not in windows else [])
+        windows |= {part * order: self._window(part * order, epsilon) for part in _ORDERS[1:]}
+        found = sorted((one for one in windows if math.isfinite(windows[one])), key=lambda one: windows[one])
+        return found[:2] or [order]
+
+    def _window(self, order: float, epsilon: float) -> float:
+        """Return the distance of aliases on the line at an order; infinite where there is none."""
+        self.moments(order)
+        try:
+            return alias_window(self.moments, order, epsilon)
+        except Unsuitable:
+            return math.inf
 
     def _on_lattice(self, factor: Factor, found: tuple[float, float, float], order: float) -> _Road:
         """Set up the sum over one period; losses moved to the lattice move epsilon by as much, times their number."""

@@ -35,6 +35,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -52,7 +53,7 @@ _MOST_POINTS, _CHUNK, _MOST_TERMS = 1 << 16, 1 << 17, 1 << 26
 _HEIGHTS = np.concatenate([np.linspace(0.02, 0.96, 48), np.linspace(0.97, 0.995, 4)])
 _MOST_GAIN = 2.0  # terms on the line are at most e^2 as large as on the axis
 _NEAR_ONE, _FARTHEST = math.log(2.0), 36.0
-_DEAD = -60.0
+_DEAD, _CLEAR = -60.0, -50.0
 _CELLS = 512
 _MOST_LINES = 64
 
@@ -150,10 +151,12 @@ class SampledNormalFactor(Factor):
     def _left(self, order: float) -> float:
         """Return how far to the left of 0 the peak of n w^p can lie: where |x| = -p mu g e^z/w, by halving."""
         lean = max(-self._power(order), 0.0) * self.mu
+        odds, half = self.rest / self.rate, self.mu * self.mu / 2
         low, high = 0.0, lean
-        for _ in range(60 if lean else 0):
+        while high - low > 1e-3 * (1 + low):
             middle = (low + high) / 2
-            low, high = (middle, high) if middle < lean * self._share(np.array([-middle]))[0] else (low, middle)
+            share = 1 / (1 + odds * math.exp(min(self.mu * middle + half, 600.0)))
+            low, high = (middle, high) if middle < lean * share else (low, middle)
         return high
 
     def _share(self, x: Floats) -> Floats:
@@ -163,15 +166,19 @@ class SampledNormalFactor(Factor):
 
     def _spacing(self, order: float, *, off_axis: bool) -> tuple[float, float, float]:
         """Return the height of a line, half the width of its strip, and a step for which the rule's error is e^-40."""
-        tops = _HEIGHTS * (math.pi / self.mu)
-        near = np.linspace(0.5, 40.0, 80)
-        tops = np.concatenate([tops, near[near < 0.995 * math.pi / self.mu]])
+        tops = self._tops
         widths = tops / 2 if off_axis else tops
         needs = (_TARGET + self._gain(order, tops)) / widths
         needs = np.where(self._gain(order, widths) <= _MOST_GAIN, needs, math.inf) if off_axis else needs
         best = int(np.argmin(needs))
         width = float(widths[best])
         return width if off_axis else 0.0, width, 2 * math.pi / float(needs[best])
+
+    @cached_property
+    def _tops(self) -> Floats:
+        """The heights at which a strip is tried to end: below pi/mu, and no higher than useful."""
+        near = np.linspace(0.5, 40.0, 80)
+        return np.concatenate([_HEIGHTS * (math.pi / self.mu), near[near < 0.995 * math.pi / self.mu]])
 
     def _line(self, order: float, *, off_axis: bool) -> _Line:
         """Lay the points that matter at an order; kept for the next call."""
@@ -192,11 +199,10 @@ class SampledNormalFactor(Factor):
         log_w, angle, blur = self._log_mixture(x, height)
         own = float(self._gain(order, np.array([height]))[0])
         base = math.log(step) - math.log(2 * math.pi) / 2
+        sizes = self._edge_sizes(power, x, mu * height, log_w[[0, -1]])
         ends = [
             size + (height * height - x[end] ** 2) / 2 + base + math.log1p(1 / (step * (abs(x[end]) - side)))
-            for end, side, size in zip(
-                (0, -1), (left, right), self._edge_sizes(power, x, self.mu * height), strict=True
-            )
+            for end, side, size in zip((0, -1), (left, right), sizes, strict=True)
         ]
         most = max(float(self._gain(order, np.array([height + width]))[0]), (height + width) ** 2 / 2)
         return _Line(
@@ -205,9 +211,9 @@ class SampledNormalFactor(Factor):
             most, own, float(np.logaddexp(*ends)) + 1e-6,
         )  # fmt: skip
 
-    def _edge_sizes(self, power: float, x: Floats, turn: float) -> tuple[float, float]:
+    def _edge_sizes(self, power: float, x: Floats, turn: float, on_axis: Floats) -> tuple[float, float]:
         """Bound ln |w^p| at the two ends, and beyond up to a fall of n w^p on the axis; `turn` is mu * height."""
-        (first, last), _, _ = self._log_mixture(x[[0, -1]], 0.0)
+        first, last = (float(end) for end in (on_axis if turn == 0 else self._log_mixture(x[[0, -1]], 0.0)[0]))
         if power >= 0:
             return power * first, power * last
         least = max(math.cos(turn / 2), 1 - float(self._share(x[:1])[0]) * (1 - math.cos(turn)))
@@ -281,13 +287,19 @@ class SampledNormalFactor(Factor):
 
     def _fresh_moment(self, order: float) -> _Moment:
         line, power = self._line(order, off_axis=False), self._power(order)
-        logs = power * line.log_w + line.log_n
+        real = power * line.log_w
+        logs = real + line.log_n
         peak = float(np.max(logs))
-        rough = peak + math.log(float(np.sum(np.exp(logs - peak))))
-        near = abs(rough) < _NEAR_ONE and self._reach(order) < _FARTHEST
-        sums, errors = self._sums(order, np.zeros(1), line, 0.0 if near else peak, near=near)
-        missed = self._missed(line, rough, 0.0 if near else peak, near=near)
-        return _Moment(float(sums[0].real), float(errors[0]) + missed, 0.0 if near else peak, near)
+        weights = np.exp(logs - peak)
+        total = float(np.sum(weights))
+        rough = peak + math.log(total)
+        rounding = 2.0**-52 * len(weights)
+        if abs(rough) < _NEAR_ONE and self._reach(order) < _FARTHEST:
+            mass, more = np.exp(line.log_n), np.expm1(real)
+            error = float(mass @ (np.abs(more) * (line.unsure + UNIT + rounding) + abs(power) * (more + 1) * line.blur))
+            return _Moment(float(mass @ more), error + self._missed(line, rough, 0.0, near=True), 0.0, True)
+        exact = line.unsure + UNIT * (np.abs(line.log_n) + abs(peak)) + abs(power) * line.blur + rounding
+        return _Moment(total, float(weights @ exact) + self._missed(line, rough, peak, near=False), peak, False)
 
     def _missed(self, line: _Line, log_moment: float, peak: float, *, near: bool) -> float:
         """Bound the errors of the rule and of the cut, in units of e^peak; ln M(c) need be known to 1/10 only."""
@@ -371,8 +383,10 @@ class SampledNormalFactor(Factor):
 
     def ceilings(self, order: float, starts: Floats, ends: Floats) -> Floats:
         """Take the better of the bound for ever at the start of each interval, and of value and slope at its middle."""
-        near = super().ceilings(order, starts, ends)
-        return np.minimum(near, self._damped(order, starts))
+        found = super().ceilings(order, starts, ends)
+        unclear = found > _CLEAR
+        found[unclear] = np.minimum(found[unclear], self._damped(order, starts[unclear]))
+        return found
 
     def _damped(self, order: float, starts: Floats) -> Floats:
         if order not in self._cells:
