@@ -21,7 +21,11 @@ from discreet.synthesis.base import allowance as subject
 from tests.synthesis.base.units import SETS, counts, histogram, neighboring
 
 ADD, CHANGE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
-PRICES = {"pure": {"epsilon": Fraction(3, 2)}, "concentrated": {"rho": Fraction(1, 7)}, "gaussian": {"mu": Fraction(2, 3)}}
+PRICES = {
+    "pure": {"epsilon": Fraction(3, 2)},
+    "concentrated": {"rho": Fraction(1, 7)},
+    "gaussian": {"mu": Fraction(2, 3)},
+}
 both = pytest.mark.parametrize("relation", [ADD, CHANGE])
 few = pytest.mark.parametrize("rows", [1, 2])
 kinds = pytest.mark.parametrize("kind", PRICES)
@@ -200,7 +204,8 @@ def test_prices_are_taken_exactly_and_shown_as_given():
 @pytest.mark.parametrize(
     ("price", "error"),
     [({}, MissingParameter), ({"delta": 1e-6}, MissingParameter), ({"epsilon": 1, "rho": 1}, ConflictingParameters),
-     ({"rho": 1, "mu": 1}, ConflictingParameters), ({"mu": 1, "delta": 1e-6}, ConflictingParameters), ({"mu": 0}, ParameterError),
+     ({"rho": 1, "mu": 1}, ConflictingParameters), ({"mu": 1, "delta": 1e-6}, ConflictingParameters),
+     ({"mu": 0}, ParameterError),
      ({"rho": 1, "delta": 1e-6}, ConflictingParameters), ({"epsilon": 0}, ParameterError),
      ({"epsilon": -1}, ParameterError), ({"rho": 0}, ParameterError), ({"epsilon": 1, "delta": 0}, ParameterError),
      ({"epsilon": 1, "delta": 1}, ParameterError), ({"epsilon": 1, "delta": -0.5}, ParameterError),
@@ -245,7 +250,8 @@ def test_a_sensitivity_or_a_number_of_histograms_that_is_none_is_refused(kind):
     [
         (PureDP(1, relation=ADD), 1, False), (ZCDP(1, relation=ADD), 1, False),
         (GaussianDP(1, relation=ADD), Fraction(1, 2), True),
-        (ApproxDP(1, 1e-6, relation=ADD), Fraction(1, 50), False), (ApproxDP(1, 1e-6, relation=ADD), Fraction(1, 40), True),
+        (ApproxDP(1, 1e-6, relation=ADD), Fraction(1, 50), False),
+        (ApproxDP(1, 1e-6, relation=ADD), Fraction(1, 40), True),
     ],
     ids=str,
 )  # fmt: skip
@@ -262,8 +268,9 @@ def test_a_allowance_with_more_than_its_guarantee_cannot_be_made(guarantee, amou
 
 def test_a_guarantee_that_no_amount_is_known_for_cannot_be_made():
     for guarantee, gaussian in [
-        (GaussianDP(1, relation=ADD), False), (GaussianDP(1, 0.5, relation=ADD), True), (ApproxDP(1, 0, relation=ADD), False),
-        (ApproxDP(1, 0, relation=ADD), True), (PureDP(1, relation=ADD), True), (ZCDP(1, relation=ADD), True),
+        (GaussianDP(1, relation=ADD), False), (GaussianDP(1, 0.5, relation=ADD), True),
+        (ApproxDP(1, 0, relation=ADD), False), (ApproxDP(1, 0, relation=ADD), True),
+        (PureDP(1, relation=ADD), True), (ZCDP(1, relation=ADD), True),
     ]:  # fmt: skip
         with pytest.raises(ParameterError, match="more than the guarantee"):
             Allowance(guarantee, Fraction(1, 100), Neighbors(ADD, people=3), gaussian=gaussian)

@@ -105,9 +105,7 @@ def test_a_grant_of_gaussian_privacy_is_charged_in_the_notion_of_the_ledger(budg
 @pytest.mark.theorem("rounds_again.privacy", "affords.privacy")
 def test_draws_cost_pi_times_their_rho_in_squares_of_mu() -> None:
     domain = Domain.of(sex=["f", "m"], smokes=["no", "yes"])
-    made = DualQuery.of(
-        conjunctions(domain, count=15), Neighbors(Relation.CHANGE_ONE, 1000), mu=HALF, eta=1, rounds=5
-    )
+    made = DualQuery.of(conjunctions(domain, count=15), Neighbors(Relation.CHANGE_ONE, 1000), mu=HALF, eta=1, rounds=5)
     assert float(made.price.rho) <= 0.25 / 3.14159265358979
     again = [rounds_again(made, one, one) for one in range(2, 6)]
     squares = [Fraction(one.mu) ** 2 for one in again]  # type: ignore[attr-defined]

@@ -319,7 +319,7 @@ def test_other_workloads_and_aims_are_refused() -> None:
 @pytest.mark.theorem("Residual.accuracy")
 @pytest.mark.parametrize("scale", [Fraction(1, 8), Fraction(2, 9), Fraction(1, 2), 1, 7])
 def test_rounded_noise_has_the_moments_on_which_intervals_stand(scale: Fraction) -> None:
-    """ln E exp(t R) <= t^2 (s^2 + 3/8)/2, summed over all outcomes that matter; at small t the variance is about it."""
+    """The logarithm of E exp(t R) is at most t^2 (s^2 + 3/8)/2, from scale 1 on hardly above t^2 (s^2 + 1/12)/2."""
     places = np.arange(-400, 401)
     masses = np.asarray(RoundedGaussian(scale).log_pmf(places))
     for t in (0.01, 0.1, 1.0, 3.0, 10.0):

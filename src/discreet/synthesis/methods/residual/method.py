@@ -250,9 +250,7 @@ def residual_variances(allocation: Allocation, amount: Fraction) -> dict[Attribu
     return _coefficients(allocation, amount, lambda scale: RoundedGaussian(scale).variance)
 
 
-def _coefficients(
-    allocation: Allocation, amount: Fraction, of: Callable[[Fraction], float]
-) -> dict[Attributes, float]:
+def _coefficients(allocation: Allocation, amount: Fraction, of: Callable[[Fraction], float]) -> dict[Attributes, float]:
     """Return a number of the noise on each scaled residual, over the square of the number of its cells."""
     scales = noise_scales(allocation, amount)
     numbers = {scale: of(scale) for scale in set(scales)}
