@@ -9,7 +9,13 @@ from discreet._optional import listing, loader
 if TYPE_CHECKING:
     from discreet.attacks.asking import *
     from discreet.attacks.ceilings import Flip, ceiling
-    from discreet.attacks.census import *
+    from discreet.attacks.census import (
+        BlockReconstruction,
+        PublishedFact,
+        block_tables,
+        noised_block_tables,
+        reconstruct_block,
+    )
     from discreet.attacks.isolating import *
     from discreet.attacks.law_map import LawMap, LawRegion, fundamental_law, reconstruction_line, tracing_line
     from discreet.attacks.linking import *

@@ -8,7 +8,7 @@ import pytest
 import discreet as dp
 from discreet.attacks import PublishedFact, block_tables, noised_block_tables, reconstruct_block
 from discreet.attacks.census.solutions import Solutions, extent
-from discreet.attacks.census.tables import CELLS, COUNTED_IN, age_of, counted_cells, describe, histogram_of
+from discreet.attacks.census.tables import CELLS, COUNTED_IN, age_of, counted, describe, histogram_of
 from discreet.data import CensusBlock, census_block
 from discreet.errors import InputError, ParameterError
 
@@ -114,7 +114,7 @@ def test_mean_and_median_are_published_for_groups_that_are_large_enough():
 
 def test_a_person_is_counted_at_most_once_in_each_table():
     times = np.zeros(CELLS, dtype=int)
-    for _, cells in counted_cells():
+    for _, cells in counted():
         times[cells] += 1
     assert times.max() == COUNTED_IN
     assert times.min() == COUNTED_IN - 1  # single years are published below 20 only
@@ -140,7 +140,7 @@ def test_private_tables_taken_at_face_value_describe_no_block(mechanism):
 @pytest.mark.parametrize("mechanism", [laplace(), gaussian()], ids=["Laplace", "Gaussian"])
 def test_private_tables_read_with_their_error_prove_nobody(mechanism):
     block = census_block(30, seed=1)
-    within = mechanism.error(1 - 1e-12, len(list(counted_cells())))
+    within = mechanism.error(1 - 1e-12, len(list(counted())))
     assert within > 30
     found = extent(Solutions(noised_block_tables(block, mechanism, within=2 * within)))
     # no error is beyond a half of what is allowed for, which exceeds every true count: an empty block agrees

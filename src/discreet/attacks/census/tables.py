@@ -95,7 +95,7 @@ def block_tables(block: CensusBlock, *, least: int = 3) -> tuple[PublishedFact, 
     smallest = whole(least, name="least")
     histogram = histogram_of(block)
     counts = [_exactly("people", np.arange(CELLS), histogram)]
-    counts += [_exactly(words, cells, histogram) for words, cells in counted_cells()]
+    counts += [_exactly(words, cells, histogram) for words, cells in counted()]
     return (*counts, *_ages(histogram, smallest))
 
 
@@ -115,7 +115,7 @@ def noised_block_tables(block: CensusBlock, noise: Callable[[Any], Any], *, with
     """
     reach = float(nonnegative(within, name="within"))
     histogram = histogram_of(block)
-    tables = list(counted_cells())
+    tables = list(counted())
     wanted = "noise must return one finite number for each count it is given"
     noised = numbers_of(noise(np.array([histogram[cells].sum() for _, cells in tables])), (len(tables),), wanted=wanted)
     if np.abs(noised).max() + reach > _LARGEST:
@@ -132,7 +132,7 @@ def noised_block_tables(block: CensusBlock, noise: Callable[[Any], Any], *, with
     )
 
 
-def counted_cells() -> Iterator[tuple[str, Integers]]:
+def counted() -> Iterator[tuple[str, Integers]]:
     """Return the cells of every count of the four tables, each with its words."""
     band = np.minimum(_AGE, _LAST_BAND) // _BAND
     bands = [(band == number, _years(number)) for number in range(_LAST_BAND // _BAND + 1)]

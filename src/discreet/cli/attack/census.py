@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from discreet import attacks
-from discreet.attacks.census import COUNTED_IN, counted_cells
+from discreet.attacks.census import COUNTED_IN, counted
 from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.console import Chapter, ReadableConsole, answering, spinner
@@ -45,7 +45,7 @@ def _private(block: CensusBlock, epsilon: float) -> tuple[str, str]:
     """Attack private counts: taken at face value, and within the error that they have for almost certain."""
     sensitivity = Sensitivity(COUNTED_IN, norm=Norm.L1, relation=Relation.ADD_REMOVE)
     mechanism = Laplace(epsilon=epsilon, sensitivity=sensitivity)
-    reach = mechanism.error(_SURELY, len(list(counted_cells())))
+    reach = mechanism.error(_SURELY, len(list(counted())))
     return _outcome(block, mechanism, 0.0), _outcome(block, mechanism, float(reach))
 
 
