@@ -20,13 +20,17 @@ def cpu_seconds(action: Callable[[], object], calls: int = 1) -> float:
     return (time.process_time() - start) / calls
 
 
-def in_turns(sides: Mapping[str, Callable[[], float]], rounds: int = ROUNDS) -> dict[str, float]:
-    """Return the best time of each side; the sides take turns, so that a busy machine slows all of them."""
+def in_turns(
+    sides: Mapping[str, Callable[[], float]],
+    rounds: int = ROUNDS,
+    summary: Callable[[list[float]], float] = min,
+) -> dict[str, float]:
+    """Return the best time of each side, or another summary; sides take turns, so that a busy machine slows all."""
     taken: dict[str, list[float]] = {name: [] for name in sides}
     for _ in range(rounds):
         for name, side in sides.items():
             taken[name].append(side())
-    return {name: min(times) for name, times in taken.items()}
+    return {name: summary(times) for name, times in taken.items()}
 
 
 def noise_against_time(release: Callable[[], Any], center: float, calls: int) -> float:

@@ -1,16 +1,19 @@
 """Time discreet's noise against numpy's insecure generators and opendp, in one run: `make bench-noise`.
 
 Every time is CPU time, the best of five rounds in which the sides take turns; a ratio says how many times faster ours
-is. Vectors are given per element: ours and numpy's are 1 000 000 long, opendp's 20 000, since a million would take it
-minutes. opendp gets numpy arrays, the form it reads fastest, except where a list is named. Only the correlation of
-noise with time reads the wall clock, as an adversary would: 20 000 calls at scale 100, the largest of five runs shown.
+is. Rounded Gaussian draws give the median of eleven rounds. Vectors are given per element: ours and numpy's are 1 000
+000 long, opendp's 20 000, since a million would take it minutes. opendp gets numpy arrays, the form it reads fastest,
+except where a list is named. Only the correlation of noise with time reads the wall clock, as an adversary would: 20
+000 calls at scale 100, the largest of five runs shown.
 """
 
 from __future__ import annotations
 
 import argparse
+import statistics
 import sys
 from collections.abc import Callable
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -42,6 +45,17 @@ BARS_TO_NUMPY = {
     ("gaussian", 1000): 0.8,
     ("gaussian", 10**6): 0.4,
 }
+ROUNDED_BARS_TO_NUMPY: dict[float | Fraction, float] = {
+    Fraction(1, 2): 0.8,
+    1: 0.8,
+    10: 0.8,
+    1000: 0.8,
+    10**6: 0.5,
+    2**30: 0.5,
+    2**40: 0.5,
+}
+ROUNDED_BAR_TO_DISCRETE = 1 / 1.3
+ROUNDED_ROUNDS = 11
 
 
 def mechanism(law: str, scale: float, one: float, length: int | None = None) -> Any:
@@ -50,10 +64,10 @@ def mechanism(law: str, scale: float, one: float, length: int | None = None) -> 
     return MECHANISMS[law](scale=scale, sensitivity=sensitivity, length=length)
 
 
-def numpy_draws(law: str, scale: float) -> Callable[[], Any]:
+def numpy_draws(law: str, scale: float | Fraction) -> Callable[[], Any]:
     """Return a call of numpy's generator for the continuous law."""
     generator = np.random.default_rng()
-    return partial(generator.laplace if law == "laplace" else generator.normal, 0.0, scale, COUNT)
+    return partial(generator.laplace if law == "laplace" else generator.normal, 0.0, float(scale), COUNT)
 
 
 def each(call: Callable[[], object]) -> Callable[[], float]:
@@ -85,6 +99,33 @@ def draws(opendp: OpenDP) -> list[Row]:
         if first > 2 * best["draws"] * COUNT:
             rows.append(Row(f"{what}: first call, preparation included", f"{first * 1e3:.3g} ms"))
     return rows
+
+
+def rounded(_: OpenDP) -> list[Row]:
+    """Compare a million rounded Gaussian draws with discrete Gaussian ones and with numpy's, and one draw with time."""
+    rows = []
+    for scale, bar in ROUNDED_BARS_TO_NUMPY.items():
+        sample = partial(dp.laws.RoundedGaussian(scale).sample, COUNT)
+        discrete = partial(dp.laws.DiscreteGaussian(scale).sample, COUNT)
+        first = cpu_seconds(sample)
+        cpu_seconds(discrete)
+        sides = {"draws": each(sample), "discrete": each(discrete), "numpy": each(numpy_draws("gaussian", scale))}
+        middle = in_turns(sides, ROUNDED_ROUNDS, statistics.median)
+        what = f"rounded Gaussian, scale {float(scale):g}: 1e6 draws"
+        rows += [
+            compared(what, middle["draws"], "discrete Gaussian", middle["discrete"], ROUNDED_BAR_TO_DISCRETE),
+            compared(what, middle["draws"], "numpy Generator.normal", middle["numpy"], bar),
+            Row(f"{what}, first call", f"{first * 1e3:.3g} ms"),
+        ]
+    return rows + [
+        _correlated(f"rounded Gaussian, scale {scale}: noise and time of one draw", dp.laws.RoundedGaussian(scale))
+        for scale in (1, 100, 2**30)
+    ]
+
+
+def _correlated(what: str, law: Any) -> Row:
+    """Correlate the noise of single draws, moved far from the integers Python keeps ready, with their time."""
+    return _timing_row(what, law.at(FAR).sample, FAR, None)
 
 
 def floats(opendp: OpenDP) -> list[Row]:
@@ -162,13 +203,14 @@ def timing(opendp: OpenDP) -> list[Row]:
     return rows
 
 
-def _timing_row(what: str, release: Callable[[], Any], center: float, theirs: float) -> Row:
+def _timing_row(what: str, release: Callable[[], Any], center: float, theirs: float | None) -> Row:
     """Measure ours, warmed up, several times, and show the largest."""
     for _ in range(2000):
         release()
     found = [noise_against_time(release, center, TIMED_CALLS) for _ in range(ROUNDS)]
     worst = max(found, key=abs)
-    return Row(what, f"{worst:+.3f}", f"opendp {theirs:+.3f}", "", f"within {CORRELATION}", abs(worst) <= CORRELATION)
+    peer = "" if theirs is None else f"opendp {theirs:+.3f}"
+    return Row(what, f"{worst:+.3f}", peer, "", f"within {CORRELATION}", abs(worst) <= CORRELATION)
 
 
 def importing(_: OpenDP) -> list[Row]:
@@ -190,7 +232,7 @@ def _opendp_vector(opendp: OpenDP, law: str, element: str, scale: float, grid: i
     return opendp.seconds("vector", law=law, element=element, scale=float(scale), grid=grid, **size) / PEER_COUNT
 
 
-SECTIONS = (draws, floats, scalars, choices, timing, importing)
+SECTIONS = (draws, rounded, floats, scalars, choices, timing, importing)
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -45,7 +45,7 @@ MAKERS: dict[str, tuple[str, Callable[[Case], dict[str, Any]]]] = {
     "variance": ("Variance", _bounded),
     "standard_deviation": ("StandardDeviation", _bounded),
     "quantile": ("Quantile", lambda case: _ranked(case) | {"level": case.levels[0]}),
-    "quantiles": ("Quantiles", lambda case: _ranked(case) | {"levels": case.levels}),
+    "quantiles": ("Quantiles", lambda case: _ranked(case) | {"levels": case.levels, "rows_expected": case.rows}),
     "histogram": ("Histogram", lambda case: _guarantee(case) | {"keys": case.keys}),
     "histogram_unknown": ("DiscoveredHistogram", lambda case: _guarantee(case) | {"delta": case.delta}),
     "covariance": ("Covariance", _box),

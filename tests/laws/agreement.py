@@ -95,8 +95,8 @@ def gaussian_total(scale: Fraction) -> flint.arb:
 def rounded_mass(scale: Fraction, place: int) -> flint.arb:
     """P(X = place) of the rounded Gaussian law, from its definition; 400 bits more make up for the difference."""
     with flint.ctx.workprec(flint.ctx.prec + DIGITS):
-        low, high = (arb((place + side) / scale) / arb(2).sqrt() for side in (Fraction(-1, 2), Fraction(1, 2)))
-        return (low.erfc() - high.erfc()) / 2 if place > 0 else (high.erf() - low.erf()) / 2
+        low, high = (arb((abs(place) + side) / scale) / arb(2).sqrt() for side in (Fraction(-1, 2), Fraction(1, 2)))
+        return (low.erfc() - high.erfc()) / 2 if place else high.erf()
 
 
 def encloses(enclosure: Enclosure, truth: flint.arb) -> bool:

@@ -20,6 +20,7 @@ from discreet.laws import (
     Peeling,
     PermuteAndFlipLaw,
     Product,
+    RoundedGaussian,
     Softmax,
     Truncated,
 )
@@ -32,6 +33,8 @@ LAWS = {
     "huge laplace": DiscreteLaplace(2**70),
     "gaussian": DiscreteGaussian(2),
     "wide gaussian": DiscreteGaussian(2**30),
+    "rounded gaussian": RoundedGaussian(2),
+    "huge rounded gaussian": RoundedGaussian(2**70),
     "finite": Finite("ab", [Fraction(1, 3), Fraction(2, 3)]),
     "conditioned": Truncated(DiscreteLaplace(2), -1, 5, outside=Outside.CONDITIONED),
     "clamped": Truncated(DiscreteGaussian(2), -1, 5, outside=Outside.CLAMPED),
@@ -91,7 +94,9 @@ BAD_OUTCOMES = [1.0, 0.5, math.nan, True, [1.5], [True], "1", None, 1j, np.array
 
 
 @pytest.mark.parametrize("outcome", BAD_OUTCOMES, ids=repr)
-@pytest.mark.parametrize("law", [DiscreteLaplace(1), DiscreteGaussian(1), LAWS["conditioned"]], ids=["l", "g", "t"])
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace(1), DiscreteGaussian(1), RoundedGaussian(1), LAWS["conditioned"]], ids="lgrt"
+)
 def test_an_outcome_that_is_no_integer_is_refused(law, outcome):
     for ask in (law.pmf, law.cdf, law.sf):
         with pytest.raises(ParameterError) as refusal:
@@ -115,7 +120,7 @@ WIDTHS = [np.int8, np.int16, np.int32, np.int64, np.uint8, np.uint16, np.uint32,
 
 @pytest.mark.parametrize("width", WIDTHS, ids=lambda width: width.__name__)
 @pytest.mark.parametrize("center", [0, 5, 1000, 2**62])
-@pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian])
+@pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian, RoundedGaussian])
 def test_the_width_of_an_integer_type_does_not_change_a_probability(kind, center, width):
     law = kind(10, center=center)
     values = [int(np.iinfo(width).min), 0, 5, int(np.iinfo(width).max)]
@@ -126,14 +131,18 @@ def test_the_width_of_an_integer_type_does_not_change_a_probability(kind, center
 
 
 @pytest.mark.parametrize("probability", [0, 1, 0.0, 1.0, -0.0, -1, 2, 1.5, Fraction(3, 2), 1e-300 - 1, 10**400])
-@pytest.mark.parametrize("law", [DiscreteLaplace(1), DiscreteGaussian(1), LAWS["clamped"]], ids=["l", "g", "t"])
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace(1), DiscreteGaussian(1), RoundedGaussian(1), LAWS["clamped"]], ids="lgrt"
+)
 def test_a_quantile_outside_zero_and_one_is_refused(law, probability):
     with pytest.raises(ParameterError):
         law.quantile(probability)
 
 
 @pytest.mark.parametrize("probability", [math.nan, math.inf, None, "0.5", True, 0.5j, [0.5]], ids=repr)
-@pytest.mark.parametrize("law", [DiscreteLaplace(1), DiscreteGaussian(1), LAWS["clamped"]], ids=["l", "g", "t"])
+@pytest.mark.parametrize(
+    "law", [DiscreteLaplace(1), DiscreteGaussian(1), RoundedGaussian(1), LAWS["clamped"]], ids="lgrt"
+)
 def test_a_quantile_at_what_is_no_number_is_refused(law, probability):
     with pytest.raises(ParameterError) as refusal:
         law.quantile(probability)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import AssumptionFailed
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, Softmax
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian, Softmax
 from discreet.laws.noise.discrete_laplace import LaplaceSampler
 from discreet.laws.noise.gaussian.gaussian_sampler import GaussianTable
 from discreet.randomness import rigor as floating
@@ -28,10 +28,11 @@ import numpy as np
 from discreet.randomness import rigor as floating
 from discreet.laws.noise.gaussian.gaussian_sampler import GaussianRejection
 from discreet.laws.noise.gaussian.gaussian_sampler import GaussianTable
+from discreet.laws.noise.gaussian.rounded_sampler import RoundedSampler
 from discreet.laws.noise.discrete_laplace import LaplaceSampler
 from tests.randomness.sources import Stream, swapped
 floating.self_test(2000)
-makers = {"laplace": LaplaceSampler, "rejection": GaussianRejection, "table": GaussianTable}
+makers = {"laplace": LaplaceSampler, "rejection": GaussianRejection, "table": GaussianTable, "rounded": RoundedSampler}
 digests = {}
 for name, maker in makers.items():
     for scale in (Fraction(1, 3), Fraction(10), Fraction(5000), Fraction(2**30)):
@@ -127,6 +128,8 @@ def test_a_broken_log_or_exp_is_noticed_before_anything_is_drawn(name, monkeypat
         lambda: DiscreteLaplace(1).sample(10),
         lambda: DiscreteLaplace(2**30).sample(),
         lambda: DiscreteGaussian(1).sample(10),
+        lambda: RoundedGaussian(1).sample(10),
+        lambda: RoundedGaussian(2**30).sample(10),
         lambda: GaussianTable(DiscreteGaussian(1).scale),
         lambda: LaplaceSampler(DiscreteLaplace(7).scale),
         lambda: Softmax([1, 2, 3], DiscreteLaplace(1).scale).sample(),
@@ -166,6 +169,7 @@ def test_the_test_runs_once_a_process(monkeypatch, untested):  # noqa: ARG001
     monkeypatch.setattr(floating, "self_test", lambda: runs.append(1))
     DiscreteLaplace(1).sample(3)
     DiscreteGaussian(3).sample(3)
+    RoundedGaussian(3).sample(3)
     assert runs == [1]
 
 

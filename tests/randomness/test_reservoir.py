@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from discreet.laws import DiscreteGaussian, DiscreteLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.randomness import Reservoir, reservoir
 from tests.randomness.sources import in_child, in_stock
 
@@ -153,7 +153,7 @@ def test_eight_threads_never_get_the_same_item():
 WIDE = 2**600  # two independent draws of this scale are equal with probability below 2^-600
 
 
-@pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian])
+@pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian, RoundedGaussian])
 def test_a_child_shares_no_noise_with_its_parent(kind):
     law = kind(WIDE)
     law.sample()
@@ -163,7 +163,7 @@ def test_a_child_shares_no_noise_with_its_parent(kind):
     assert not set(child) & {law.sample() for _ in range(30)}
 
 
-@pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian])
+@pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian, RoundedGaussian])
 @pytest.mark.parametrize(
     "duplicate",
     [copy.copy, copy.deepcopy, lambda law: pickle.loads(pickle.dumps(law)), lambda law: law.at(0)],  # noqa: S301
@@ -179,7 +179,7 @@ def test_a_copied_law_shares_no_drawn_noise(kind, duplicate):
     assert not stock & {twin.sample() for _ in range(30)}
 
 
-@pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian])
+@pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian, RoundedGaussian])
 def test_a_pickled_law_holds_its_parameters_and_nothing_drawn(kind):
     fresh, used = kind(10, center=3), kind(10, center=3)
     for _ in range(100):

@@ -21,7 +21,7 @@ PAIRS = {
     "count_distinct": ("CountDistinct", shared.GroupOptions, {"values", "unit"}, set()),
     "histogram": ("Histogram", shared.TableOptions, {"values", "unit", "groups"}, set()),
     "quantile": ("Quantile", shared.QuantileOptions, {"values", "unit"}, set()),
-    "quantiles": ("Quantiles", shared.QuantilesOptions, {"values", "unit"}, {"tie_bits"}),
+    "quantiles": ("Quantiles", shared.SeveralQuantilesOptions, {"values", "unit"}, {"tie_bits"}),
     "clipping_bounds": ("ClippingBounds", shared.ClippingOptions, {"values", "unit"}, set()),
     "covariance": ("Covariance", shared.CovarianceOptions, {"table"}, set()),
 }

@@ -62,6 +62,7 @@ def noise() -> None:
     dp.ThresholdedHistogram(epsilon=1, delta=1e-6, keys=2, relation=HIDDEN)({"mug": 40, "cup": 1})
     assert laws.DiscreteLaplace(3.5).at(2).pmf(2) > 0.1
     assert len(laws.DiscreteGaussian(10).sample(20)) == 20
+    assert laws.RoundedGaussian(10).log_pmf(1000) < -4000
     assert laws.Finite(["yes", "no"], [Fraction(1, 3), Fraction(2, 3)]).pmf("yes") < 0.34
     assert laws.LocationPair(laws.DiscreteLaplace(2), shift=1).delta(0.5).upper < 1e-9
     assert randomness.uniform_below(6) < 6

@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import textwrap
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, cast
@@ -223,6 +223,39 @@ def plot_curve(
     return plotted(drawn)
 
 
+def plot_paths(
+    x: npt.ArrayLike,
+    paths: npt.ArrayLike,
+    *,
+    mean: npt.ArrayLike,
+    lines: Mapping[str, tuple[npt.ArrayLike, npt.ArrayLike]],
+    **words: Unpack[Words],
+) -> Plot:
+    """Draw many thin paths, their mean, and at most two named lines over them.
+
+    >>> plot_paths(
+    ...     [1, 2], [[0, 1], [1, 1]], mean=[0.5, 1], lines={"bound": ([1, 2], [1, 2])}
+    ... ).svg()[:5]
+    '<?xml'
+    """
+    place, middle = _columns(np.size(x), x=x, mean=mean)
+    names = words.get("names", ("one path", "mean"))
+    drawn = _axes(words)
+    for index, path in enumerate(np.atleast_2d(np.asarray(paths, dtype=float))):
+        (height,) = _columns(len(place), paths=path)
+        label = names[0] if index == 0 else None
+        drawn.plot(place, height, color=SOFT, alpha=0.35, linewidth=0.8, label=label)
+    drawn.plot(place, middle, color=INK, linewidth=2, linestyle="--", label=names[1])
+    for (name, (where, bound)), color in zip(lines.items(), (ORANGE, BLUE), strict=False):
+        at, height = _columns(np.size(where), where=where, bound=bound)
+        drawn.plot(at, height, color=color, linewidth=2.2, label=name)
+    drawn.grid(color=SOFT, alpha=0.2, linewidth=0.8)
+    drawn.margins(x=0.01)
+    _group_digits(drawn.xaxis)
+    _legend(drawn, (*names, *lines))
+    return Plot(cast("Figure", drawn.figure))
+
+
 def figure_svg(figure: Figure) -> str:
     """Return a figure as SVG text: the same bytes for the same figure, text as outlines, no outside font."""
     matplotlib = optional("matplotlib", extra="plot", purpose="drawing a plot")
@@ -271,7 +304,7 @@ def _group_digits(axis: Axis) -> None:
     axis.set_major_formatter(ticker.FuncFormatter(lambda value, _: format_number(round(value, 9))))
 
 
-def _legend(drawn: Axes, names: tuple[str, str]) -> None:
+def _legend(drawn: Axes, names: tuple[str, ...]) -> None:
     """Put the legend under the axes, where it can hide nothing, in the order in which the names were given."""
     figure = cast("Figure", drawn.figure)
     handles = dict(zip(*reversed(drawn.get_legend_handles_labels()), strict=True))

@@ -19,7 +19,7 @@ from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.law import Law, Shape, as_size
 from discreet.laws.number import exact_rational, round_down, round_up
-from discreet.laws.pair import Pair
+from discreet.laws.pair import Pair, unit_floats
 from discreet.randomness import choose_by_weights, uniform_below_array
 
 Floats = NDArray[np.float64]
@@ -100,6 +100,11 @@ def _chance(lower: float, upper: float, method: str) -> Enclosure:
     return Enclosure(low, low + (high - low) / 2, high, method)
 
 
+def _outer(value: float, slack: float, end: int) -> float:
+    """Return a bound below (end 0) or above (end 1) a sum that was computed with a known slack."""
+    return math.nextafter(value - slack, -math.inf) if end == 0 else math.nextafter(value + slack, math.inf)
+
+
 class FinitePair(Pair):
     """A pair on finitely many atoms, each probability enclosed: low <= P(y) <= high, and likewise Q.
 
@@ -166,6 +171,41 @@ class FinitePair(Pair):
         if np.max(low) == math.inf:
             return Enclosure.exact(math.inf, method="an atom that Q cannot produce")
         return Enclosure.outward(float(np.max(low)), float(np.max(high)), method="largest ratio over the atoms")
+
+    def moments(self) -> tuple[Enclosure, Enclosure]:
+        """Enclose the mean and the variance of the loss: sums over the atoms, infinite if Q may miss one of P's.
+
+        An atom whose P-chance p may be 0 adds p ln(p/q) >= -q/e to the mean, and p ln(p/q)^2 <= max(4 q/e^2, its value
+        at the largest p) to the second moment.
+        """
+        low, high = self.losses()
+        method = "sum over the atoms, rounded outward"
+        if np.any(high[self.p_high > 0] == math.inf):
+            sure = bool(np.any((self.p_low > 0) & (self.q_high == 0)))
+            return tuple(Enclosure(math.inf if sure else 0.0, math.inf, math.inf, method) for _ in range(2))  # type: ignore[return-value]
+        unsure = np.isneginf(low) & (self.p_high > 0)
+        low, high = np.where(np.isneginf(low), 0.0, low), np.where(np.isneginf(high), 0.0, high)
+        far, near = np.maximum(np.abs(low), np.abs(high)), np.minimum(np.abs(low), np.abs(high))
+        near = np.where((low < 0) & (high > 0), 0.0, near)
+        first = [np.where(low < 0, self.p_high, self.p_low) * low, np.where(high > 0, self.p_high, self.p_low) * high]
+        second = [self.p_low * near * near, self.p_high * far * far]
+        first[0] = np.where(unsure, -self.q_high / math.e, first[0])
+        second[1] = np.where(unsure, np.maximum(second[1], self.q_high), second[1])
+        mean = [_outer(math.fsum(first[end]), _ROUNDING * math.fsum(np.abs(first[end])), end) for end in (0, 1)]
+        square = [_outer(math.fsum(second[end]), _ROUNDING * math.fsum(second[end]), end) for end in (0, 1)]
+        mean = [max(mean[0], 0.0), max(mean[1], 0.0)]
+        spread = [max(math.nextafter(square[0] - mean[1] ** 2 * (1 + _ROUNDING), -1.0), 0.0),
+                  math.nextafter(square[1] - mean[0] ** 2 * (1 - _ROUNDING), math.inf)]  # fmt: skip
+        return tuple(Enclosure(a, a + (b - a) / 2, b, method) for a, b in (mean, spread))  # type: ignore[return-value]
+
+    def draw_losses(self, count: int) -> Floats:
+        """Draw losses of atoms, each with the middle of its bounds as its chance."""
+        chances = np.cumsum(self.p_low + (self.p_high - self.p_low) / 2)
+        low, high = self.losses()
+        places = np.searchsorted(chances, unit_floats(count) * chances[-1], side="right")
+        with np.errstate(invalid="ignore"):
+            middles = np.where(np.isfinite(low) & np.isfinite(high), low + (high - low) / 2, high)
+        return np.asarray(middles[np.minimum(places, len(low) - 1)])
 
     def witness(self) -> Any:
         """Return the atom whose loss is certainly largest."""

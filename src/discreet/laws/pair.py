@@ -6,8 +6,12 @@ import math
 from abc import ABC, abstractmethod
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure
+from discreet.randomness import words
 
 _BISECTIONS = 80
 
@@ -42,6 +46,18 @@ class Pair(ABC):
     def gaussian_square(self) -> Fraction | None:
         """Return mu^2 where the pair is proven to be no easier to tell apart than N(mu, 1) and N(0, 1)."""
         return None
+
+    def components(self) -> tuple[tuple[Pair, int], ...]:
+        """Return pairs, each with a count, whose independent product dominates this one: what compositions use."""
+        return ((self, 1),)
+
+    def moments(self) -> tuple[Enclosure, Enclosure] | None:
+        """Return the mean and the variance of the loss under P, where they are known without an integral."""
+        return None
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:  # noqa: ARG002  for pairs that have laws
+        """Draw losses ln P(y) / Q(y) of outputs y from P, independently."""
+        raise ParameterError(f"{type(self).__name__} is known by its curve only, and has no law to draw from")
 
     def epsilon(self, delta: float) -> Enclosure:
         """Enclose the least epsilon >= 0 whose hockey-stick divergence is at most delta."""
@@ -92,3 +108,8 @@ class Pair(ABC):
             else:
                 top = middle
         return sure_low, sure_high
+
+
+def unit_floats(count: int) -> NDArray[np.float64]:
+    """Return uniform floats inside (0, 1), the middles of 2^53 equal cells: for pictures of losses, not for noise."""
+    return ((words(count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53

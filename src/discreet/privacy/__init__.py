@@ -26,6 +26,7 @@ from discreet.privacy.guarantees import (
 from discreet.privacy.loss import (
     Calibration,
     DeltaCurve,
+    LossWalk,
     PrivacyLoss,
     Release,
     Sampler,
@@ -78,6 +79,7 @@ __all__ = [
     "GaussianDP",
     "GaussianFilter",
     "Guarantee",
+    "LossWalk",
     "Norm",
     "Odometer",
     "Partition",

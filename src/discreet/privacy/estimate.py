@@ -16,6 +16,7 @@ from discreet.privacy.numbers import plain
 
 _SIGNIFICANT = 2  # digits of the interval's half-width: more would be noise
 _MOST_PLACES = 12
+NO_INTERVAL = "no interval bought"
 
 
 class Target(Enum):
@@ -36,8 +37,9 @@ class Target(Enum):
 class Estimate:
     """A released value with a confidence interval for a stated target, and the guarantee under which it was released.
 
+    `approximate` says that the confidence rests on the normal law for many rows and is not proven; it is printed too.
     An interval may be cut to the possible range (a fraction lies in [0, 1]) and then leave out an unbiased value beyond
-    it.
+    it. Where none was bought `low` and `high` are None.
 
     >>> from discreet.privacy.guarantees.guarantee import PureDP
     >>> print(
@@ -52,25 +54,30 @@ class Estimate:
     ...     )
     ... )
     0.412 [0.371, 0.453] (95 %, table)
+    >>> print(
+    ...     Estimate(
+    ...         0.412, None, None, 0.95, Target.TABLE, PureDP(1), "a choice by rank"
+    ...     )
+    ... )
+    0.412 (no interval bought)
     """
 
     value: Number
-    low: float
-    high: float
+    low: float | None
+    high: float | None
     confidence: float
     target: Target
     guarantee: Guarantee
     method: str
     # the loss to charge: that of the release where it is known, else the worst that keeps the guarantee
     cost: PrivacyLoss = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    # whether the confidence holds for many rows only, by the normal law, and is not proven
+    approximate: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", plain(self.value, name="value"))
-        for name in ("low", "high"):
-            object.__setattr__(self, name, _end(getattr(self, name), name=name))
+        self._check_ends()
         object.__setattr__(self, "confidence", plain(self.confidence, name="confidence"))
-        if not self.low <= self.high:
-            raise ParameterError("an interval needs low <= high", parameter="low")
         if not 0 < self.confidence < 1:
             raise ParameterError("confidence must lie strictly between 0 and 1, such as 0.95", parameter="confidence")
         if not isinstance(self.target, Target):
@@ -80,18 +87,67 @@ class Estimate:
         if self.cost is None:
             object.__setattr__(self, "cost", self.guarantee.loss)
 
+    @property
+    def ends(self) -> tuple[float, float]:
+        """The interval, (low, high); an error where none was bought."""
+        if self.low is None or self.high is None:
+            raise ParameterError(
+                "the estimate must have an interval; got one without, ask again with interval=True", parameter="low"
+            )
+        return self.low, self.high
+
+    def _check_ends(self) -> None:
+        """Keep both ends as floats, or neither."""
+        if self.low is None or self.high is None:
+            if self.low is not self.high:
+                missing = "low" if self.low is None else "high"
+                raise ParameterError("an interval needs both of its ends, or neither", parameter=missing)
+            return
+        low, high = _end(self.low, name="low"), _end(self.high, name="high")
+        if not low <= high:
+            raise ParameterError("an interval needs low <= high", parameter="low")
+        object.__setattr__(self, "low", low)
+        object.__setattr__(self, "high", high)
+
     def __float__(self) -> float:
         return float(self.value)
 
     def __str__(self) -> str:
-        return f"{self._value()} {self._interval()} ({_percent(self.confidence)} %, {self.target.value})"
+        if self.low is None:
+            return f"{self._value()} ({NO_INTERVAL})"
+        words = f"{_percent(self.confidence)} %, {self.target.value}{', approximate' if self.approximate else ''}"
+        return f"{self._value()} {self._interval()} ({words})"
+
+    def to_dict(self) -> dict[str, Number | str | bool | None]:
+        """Return the numbers and words by name; the guarantee as it is written.
+
+        >>> from discreet.privacy.guarantees.guarantee import PureDP
+        >>> Estimate(0.4, 0.3, 0.5, 0.95, Target.TABLE, PureDP(1), "exact").to_dict()[
+        ...     "target"
+        ... ]
+        'table'
+        """
+        return {
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "confidence": self.confidence,
+            "target": self.target.value,
+            "approximate": self.approximate,
+            "method": self.method,
+            "guarantee": str(self.guarantee),
+        }
 
     def _repr_html_(self) -> str:
         """Return the estimate as a list for a notebook."""
         return definition_list(
             [
                 ("estimate", self._value()),
-                (f"{_percent(self.confidence)} % interval for the {self.target.value}", self._interval()),
+                (
+                    f"{'approximate ' if self.approximate else ''}{_percent(self.confidence)} % interval "
+                    f"for the {self.target.value}",
+                    self._interval(),
+                ),
                 ("guarantee", self.guarantee),
                 ("method", self.method),
             ]
@@ -101,13 +157,16 @@ class Estimate:
         return _rounded(self.value, self._places(), ROUND_HALF_EVEN)
 
     def _interval(self) -> str:
+        if self.low is None or self.high is None:
+            return NO_INTERVAL
         places = self._places()
         return f"[{_rounded(self.low, places, ROUND_FLOOR)}, {_rounded(self.high, places, ROUND_CEILING)}]"
 
     def _places(self) -> int:
         """Return how many decimals carry information, judged by the half-width alone."""
-        half = (self.high - self.low) / 2
-        if all(float(one).is_integer() for one in (self.value, self.low, self.high) if math.isfinite(one)):
+        ends = (self.low, self.high) if self.low is not None and self.high is not None else (0.0, 0.0)
+        half = (ends[1] - ends[0]) / 2
+        if all(float(one).is_integer() for one in (self.value, *ends) if math.isfinite(one)):
             return 0
         if not math.isfinite(half) or half <= 0:
             return 6

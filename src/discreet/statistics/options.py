@@ -53,14 +53,20 @@ class SumOptions(NoiseOptions, ColumnOptions, total=False):
     """The parameters of `Sum` and `sum`."""
 
 
-class MeanOptions(SumOptions, total=False):
-    """The parameters of `Mean` and `mean`."""
+class MomentOptions(SumOptions, total=False):
+    """What a mean or a variance takes."""
 
     rows_expected: int | None
     target: Target
 
 
-class VarianceOptions(MeanOptions, total=False):
+class MeanOptions(MomentOptions, total=False):
+    """The parameters of `mean`."""
+
+    approximate: bool
+
+
+class VarianceOptions(MomentOptions, total=False):
     """The parameters of `variance` and `standard_deviation`."""
 
     sample: bool
@@ -70,6 +76,12 @@ class QuantilesOptions(RankOptions, ColumnOptions, total=False):
     """The parameters of `quantiles`, and of `Quantiles` beside its own."""
 
     rows_expected: int | None
+
+
+class SeveralQuantilesOptions(QuantilesOptions, total=False):
+    """The parameters of `quantiles`."""
+
+    interval: bool
 
 
 class QuantileTerms(QuantilesOptions, total=False):
@@ -140,7 +152,9 @@ def _parameters(makers: Sequence[type]) -> dict[str, Parameter]:
     typed = re.fullmatch(r"Unpack\[(\w+)\]", str(rest[0].annotation))
     module = vars(sys.modules[makers[0].__module__])
     names = passed if typed is None else module[typed.group(1)].__annotations__
-    return own | {name: passed[name] for name in sorted(names, key=list(passed).index)}
+    switches = {name: one for name, one in own.items() if isinstance(one.default, bool)}  # last, behind what is needed
+    first = {name: one for name, one in own.items() if name not in switches}
+    return first | {name: passed[name] for name in sorted(names, key=list(passed).index)} | switches
 
 
 def named_after(statistic: Callable[..., Any], *, without: str = "") -> Callable[[Function], Function]:

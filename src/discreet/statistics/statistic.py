@@ -115,9 +115,11 @@ class Statistic(Mechanism):
         """Return what every answer says of itself, in the order in which tables and matrices take it."""
         return self.confidence, self.guarantee, method, self.loss
 
-    def _estimated(self, value: Number, low: float, high: float, method: str) -> Estimate:
+    def _estimated(
+        self, value: Number, low: float | None, high: float | None, method: str, *, approximate: bool = False
+    ) -> Estimate:
         """Return one number with its interval."""
-        return Estimate(value, low, high, self.confidence, self.target, self.guarantee, method, self.loss)
+        return Estimate(value, low, high, self.confidence, self.target, self.guarantee, method, self.loss, approximate)
 
     @property
     def guarantee(self) -> Guarantee:

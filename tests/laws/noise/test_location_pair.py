@@ -14,11 +14,11 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from discreet.errors import ParameterError
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, LocationPair
-from tests.laws.agreement import DIGITS, arb, encloses, gaussian_mass, laplace_mass
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, LocationPair, RoundedGaussian
+from tests.laws.agreement import DIGITS, arb, encloses, gaussian_mass, laplace_mass, rounded_mass
 from tests.randomness.sources import within
 
-MASSES = {DiscreteLaplace: laplace_mass, DiscreteGaussian: gaussian_mass}
+MASSES = {DiscreteLaplace: laplace_mass, DiscreteGaussian: gaussian_mass, RoundedGaussian: rounded_mass}
 kinds = pytest.mark.parametrize("kind", MASSES, ids=lambda kind: kind.__name__)
 EPSILONS = [Fraction(-3), -1.7, -1, Fraction(-1, 3), -1e-9, 0, 1e-9, 0.1, Fraction(1, 3), 0.5, 1, 1.5, 2, 5, 20]
 

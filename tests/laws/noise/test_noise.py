@@ -7,6 +7,7 @@ import math
 import pickle
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 import flint
 import numpy as np
@@ -109,11 +110,46 @@ def test_outcomes_of_any_size_have_a_probability(kind):
 
 
 @kinds
+@scales
+def test_the_logarithm_of_a_mass_does_not_underflow(kind, scale):
+    law = kind(scale, center=7)
+    for place in {0, 1, 2, int(scale), int(5 * scale), int(40 * scale), int(1000 * scale) + 1, 10**6}:
+        with precision(2000):
+            truth = _log_mass(kind, scale, place)
+            assert truth.contains(arb(law.log_pmf(7 + place))) or close(law.log_pmf(7 + place), truth)
+        assert law.log_pmf(7 + place) == law.log_pmf(7 - place)
+        assert float(np.exp(law.log_pmf(7 + place))) == pytest.approx(law.pmf(7 + place), rel=2e-13)
+
+
+def _log_mass(kind, scale: Fraction, place: int) -> flint.arb:
+    """Return the logarithm of a mass that may be far below any ball, from closed forms."""
+    if kind is RoundedGaussian:
+        return kind(scale).log_mass_ball(place)
+    square = kind is DiscreteGaussian
+    exponent = Fraction(place * place) / (2 * scale * scale) if square else Fraction(place) / scale
+    return KINDS[kind](scale, 0).log() - arb(exponent)
+
+
+@kinds
+@pytest.mark.parametrize("exponent", [-600, -100, 40, 70, 100, 600])
+def test_the_logarithm_of_a_mass_is_a_number_at_every_scale(kind, exponent):
+    law = kind(Fraction(2) ** exponent)
+    places = np.array([0, 1, 2**62, 10**30, 10**400], dtype=object)
+    found = law.log_pmf(places)
+    assert found.shape == (5,)
+    assert all(later <= earlier <= 0.0 for earlier, later in pairwise(found))
+    assert np.allclose(np.exp(found), law.pmf(places), rtol=1e-12, atol=0.0)
+    assert law.log_pmf(10**400) == found[-1]
+    if exponent < 0:
+        assert found[-1] == -math.inf
+
+
+@kinds
 def test_arrays_keep_their_shape(kind):
     law = kind(3)
     for shape in ((), (0,), (4,), (2, 3)):
         places = np.zeros(shape, dtype=np.int64)
-        assert all(np.shape(ask(places)) == shape for ask in (law.pmf, law.cdf, law.sf))
+        assert all(np.shape(ask(places)) == shape for ask in (law.pmf, law.log_pmf, law.cdf, law.sf))
 
 
 @kinds

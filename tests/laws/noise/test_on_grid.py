@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, OnGrid
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, OnGrid, RoundedGaussian
 from tests.laws.agreement import assert_fits
 
 GRIDS = [Fraction(1), Fraction(1, 8), Fraction(4), Fraction(1, 2**40), Fraction(2**30)]
@@ -20,7 +20,7 @@ grids = pytest.mark.parametrize("grid", GRIDS, ids=str)
 
 @grids
 @pytest.mark.parametrize(
-    "noise", [DiscreteLaplace(3), DiscreteGaussian(3), DiscreteLaplace(3, center=-2)], ids=range(3)
+    "noise", [DiscreteLaplace(3), DiscreteGaussian(3), DiscreteLaplace(3, center=-2), RoundedGaussian(3)], ids=range(4)
 )
 def test_probabilities_are_those_of_the_steps(grid, noise):
     law = OnGrid(noise, grid)

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from discreet.errors import ParameterError
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, Finite, LocationPair, Product, ProductPair
-from tests.laws.agreement import DIGITS, arb, assert_fits, encloses, gaussian_mass, laplace_mass
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, Finite, LocationPair, Product, ProductPair, RoundedGaussian
+from tests.laws.agreement import DIGITS, arb, assert_fits, encloses, gaussian_mass, laplace_mass, rounded_mass
 
 
 def shifted(kind, scale, shift):
@@ -50,7 +50,10 @@ def test_the_vector_discrete_gaussian_is_not_rotation_invariant(shift, epsilon, 
     assert enclosed.width < 1e-10
 
 
-@pytest.mark.parametrize(("kind", "mass"), [(DiscreteLaplace, laplace_mass), (DiscreteGaussian, gaussian_mass)])
+@pytest.mark.parametrize(
+    ("kind", "mass"),
+    [(DiscreteLaplace, laplace_mass), (DiscreteGaussian, gaussian_mass), (RoundedGaussian, rounded_mass)],
+)
 @pytest.mark.parametrize("shift", [(1, 1), (2, -1)])
 def test_delta_is_the_sum_over_all_vectors(kind, mass, shift):
     scale = Fraction(1, 2)

@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.laws import DiscreteGaussian, DiscreteLaplace, Outside, Truncated
-from tests.laws.agreement import DIGITS, arb, assert_fits, close, encloses, gaussian_mass, laplace_mass
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, Outside, RoundedGaussian, Truncated
+from tests.laws.agreement import DIGITS, arb, assert_fits, close, encloses, gaussian_mass, laplace_mass, rounded_mass
 from tests.randomness.sources import within
 
-MASSES = {DiscreteLaplace: laplace_mass, DiscreteGaussian: gaussian_mass}
+MASSES = {DiscreteLaplace: laplace_mass, DiscreteGaussian: gaussian_mass, RoundedGaussian: rounded_mass}
 kinds = pytest.mark.parametrize("kind", MASSES, ids=lambda kind: kind.__name__)
 both = pytest.mark.parametrize("outside", Outside, ids=lambda outside: outside.name)
 RANGES = [(-3, 4), (0, 0), (2, 9), (-9, -2), (-1, 0), (-40, 40)]

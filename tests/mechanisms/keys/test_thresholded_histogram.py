@@ -94,7 +94,7 @@ def test_no_small_neighbors_are_told_apart_better_than_guaranteed(
     assert worst[0] <= delta + 1e-12
     assert np.all(worst <= np.array(priced) + 1e-12)
     if delta < epsilon:
-        assert worst[0] >= delta / 50  # the threshold is a whole number, and Gaussian noise keeps half of delta
+        assert worst[0] >= delta / 50  # the threshold is a whole number
 
 
 @pytest.mark.theorem("ThresholdedHistogram.privacy")
@@ -169,13 +169,12 @@ def test_a_key_held_by_one_person_is_named_no_more_often_than_its_share(
 ) -> None:
     delta = 1e-6
     histogram = ThresholdedHistogram(epsilon=1, delta=delta, keys=keys, relation=relation, noise=kind)
-    share = delta / 2 if kind is KeyNoise.GAUSSIAN else delta
     single = histogram.chance(1)
-    assert 1 - (1 - Fraction(single.upper)) ** keys <= Fraction(share)
+    assert 1 - (1 - Fraction(single.upper)) ** keys <= Fraction(delta)
     assert histogram.chance(0).upper == 0.0
     if kind is not KeyNoise.TRUNCATED_GEOMETRIC:  # its threshold follows from its reach, which is tested with the noise
         lower = float(histogram.noise.sf(histogram.threshold - 3))
-        assert 1 - (1 - lower) ** keys > share
+        assert 1 - (1 - lower) ** keys > delta
 
 
 @pytest.mark.theorem("ThresholdedHistogram.accuracy")

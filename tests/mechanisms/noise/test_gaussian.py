@@ -1,4 +1,4 @@
-"""Gaussian noise: the least variance of the laws on offer, the analytic scale, and prices that no enumeration exceeds."""
+"""Gaussian noise: the least variance of both laws, the analytic scale, and prices that no enumeration exceeds."""
 
 from __future__ import annotations
 

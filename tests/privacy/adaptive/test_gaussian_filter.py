@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.errors import BudgetExceeded
-from discreet.privacy import ApproxDP, GaussianDP, PureDP, gaussian_loss
-from discreet.privacy.adaptive import GaussianFilter, Partition
+from discreet.errors import BudgetExceeded, NoSoundConversion
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, gaussian_loss, subsample
+from discreet.privacy.adaptive import GaussianFilter, Partition, PureFilter, RenyiFilter, ZCDPFilter
 from discreet.privacy.adaptive.notions import root_down
 from discreet.privacy.guarantees import pure_to_gaussian
 from discreet.privacy.numbers import written
@@ -102,3 +103,29 @@ def test_parts_of_a_table_reserve_mu_and_delta():
     assert session.remaining == GaussianDP(0.8, Fraction(8, 10**7), relation=Relation.ADD_REMOVE)
     parts["south"].spend(GaussianDP(0.3, 2e-7))
     assert parts["south"].remaining.mu == 0
+
+
+def test_the_delta_of_a_gaussian_guarantee_is_lost_in_no_other_account():
+    """Every account and every loss that reads mu reads the delta beside it, or refuses."""
+    leaky = GaussianDP(0.1, 1e-3)
+    assert ZCDPFilter(1, 0.5).fits(leaky) == 200
+    with pytest.raises(BudgetExceeded, match="delta"):
+        ZCDPFilter(1).spend(leaky)
+    with pytest.raises(NoSoundConversion):
+        RenyiFilter(8, 1).spend(leaky)
+    with pytest.raises(NoSoundConversion):
+        PureFilter(1).spend(leaky)
+    loss = leaky.loss
+    assert loss.delta(50.0).upper >= 1e-3
+    assert math.isinf(loss.mean.upper)  # a disclosure has an infinite loss
+    assert not loss.satisfies(GaussianDP(5))
+    assert not (ApproxDP(0.1, 1e-3).loss * 2).satisfies(GaussianDP(5))
+    assert loss.satisfies(GaussianDP(0.1, 1e-3))
+    assert loss.satisfies(ZCDP(0.0051, 1e-3))
+    assert (loss * 10).delta(50.0).upper >= 1e-3 * 9.9
+    with pytest.raises(NoSoundConversion):
+        subsample(leaky.under(Relation.ADD_REMOVE).loss, rate=0.1)
+    with pytest.raises(BudgetExceeded, match="delta"):
+        GaussianFilter(5).spend(ApproxDP(0.1, 1e-3))
+    with pytest.raises(NoSoundConversion):
+        GaussianFilter(5).spend(loss)

@@ -32,6 +32,7 @@ targets = st.sampled_from(
 
 REFUSED = [
     (ApproxDP(1, 1e-6), PureDP, {}, "rare outcomes"),
+    (ApproxDP(1, 1e-6), GaussianDP, {}, "complete disclosure"),
     (ApproxDP(1, 1e-6), GaussianDP, {"delta": 1e-9}, "larger delta"),
     (ApproxDP(1, 1e-6), RenyiDP, {"alpha": 2}, "may be infinite"),
     (ApproxDP(1, 1e-6), ApproxDP, {"delta": 1e-9}, "larger delta"),
@@ -42,6 +43,7 @@ REFUSED = [
     (ZCDP(1, 1e-6), ApproxDP, {"delta": 1e-9}, "larger delta"),
     (ZCDP(1, 1e-6), ZCDP, {"delta": 1e-9}, "larger delta"),
     (ZCDP(1, 1e-6), RenyiDP, {"alpha": 2}, "may be infinite"),
+    (ZCDP(1, 1e-6), GaussianDP, {}, "complete disclosure"),
     (ZCDP(1, 1e-6), GaussianDP, {"delta": 1e-9}, "larger delta"),
     (GaussianDP(1, 1e-6), GaussianDP, {"delta": 1e-9}, "larger delta"),
     (GaussianDP(1, 1e-6), ApproxDP, {"delta": 1e-6}, "larger delta"),

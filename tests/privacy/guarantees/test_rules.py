@@ -16,14 +16,15 @@ from discreet.privacy.guarantees.conversion import (
     convert,
     gaussian_to_renyi,
     gaussian_to_zcdp,
+    pure_to_gaussian,
     pure_to_renyi,
     pure_to_zcdp,
     renyi_to_renyi,
     to_approx_at,
+    zcdp_to_gaussian,
     zcdp_to_renyi,
 )
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP
-from discreet.privacy.guarantees.to_gaussian import pure_to_gaussian, zcdp_to_gaussian
 from discreet.privacy.pairs.worst_pairs import NormalPair
 from tests.privacy.reference import (
     ORDERS,

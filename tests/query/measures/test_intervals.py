@@ -147,7 +147,14 @@ def test_the_same_intervals_come_out_of_a_session_on_a_database():
         assert n.low <= 2000 <= n.high
         assert s.low <= frame.x.sum() <= s.high
         assert m.low <= frame.x.mean() <= m.high
-        assert (q.low, q.high) == (0.0, 10.0)
+        assert (q.low, q.high) == (None, None)
+        assert str(q).endswith("(no interval bought)")
+        assert "no interval bought" in answer.intervals(1 - 1e-10).caption
+        assert answer.to_dict(1 - 1e-10)["q_low"] == [None]
+        assert answer.to_polars(1 - 1e-10)["q_low"].null_count() == 1
+        assert "no interval bought" in answer.plot("q", 1 - 1e-10).svg()
+        (q,) = answer.estimates("q")
+        assert 0 <= q.low <= q.value <= q.high <= 10
         narrow, wide = answer.intervals(0.5), answer.intervals(0.5, together=True)
         place = list(narrow.columns).index("n_low")
         assert wide.rows[0][place] < narrow.rows[0][place]

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from discreet.audit import Outcome, audit
-from discreet.errors import ParameterError, SenselessParameter, UnsupportedSQL
+from discreet.errors import SenselessParameter, UnsupportedSQL
 from discreet.frames import Type
 from discreet.privacy import ZCDP, ApproxDP, Price, PureDP, Relation
 from discreet.query.measures.measure import Additive, deviation, grid_between
@@ -23,6 +23,7 @@ from discreet.query.pricing.priced_query import measures
 from discreet.statistics.order_statistics.tree import QuantileTree
 from discreet.statistics.ranks.interval import RankInterval
 from discreet.statistics.ranks.ranked import Ranked
+from tests.chances import fewest
 from tests.query.small_tables import (
     Slow,
     asked,
@@ -153,11 +154,6 @@ def test_a_narrow_range_far_from_zero_has_a_grid_that_floats_can_hold(kind):
     assert measure.scale.grid >= math.ulp(float(low))
 
 
-def choices(choice):
-    """The three choices of an interval."""
-    return choice.value, choice.low, choice.high
-
-
 def histograms(table, rows, keys, form, scale):
     request = HistogramRequest(
         query_for(asked(MeasureKind.COUNT_ROWS)).aggregation.source, keys, form, x_column(), scale
@@ -180,27 +176,29 @@ def test_exact_laws_of_a_quantile_over_all_groups_keep_its_part_of_the_price(sta
     others = stored([(0, 1), (1, 4)], unit=7) if "unit" not in stated else stored([(0, 1), (1, 4)])
     groups = [(0,), (1,)] if keyed else [()]
     heavier = WEIGHT // measure.bounding.unit
-    tables = []
+    tables, counted = [], []
     for rows in persons((0, 3, 5), most=most):
         found = histograms(table, [*others, *stored(rows)], keys, measure.bounding.form, measure.scale)
-        laws = []
+        laws, counts = [], []
         for group in groups:
             places, weights = found.get(group, (np.array([], dtype=np.int64), np.array([], dtype=np.int64)))
             ranked = Ranked.of(places, steps=measure.scale.steps, weights=np.asarray(weights, dtype=np.int64) * heavier)
-            laws.append([np.log(one.law(ranked).table()[2]) for one in choices(choice)])
+            laws.append(np.log(choice.value.law(ranked).table()[2]))
+            counts.append(choice.around.counts([2], ranked))
         tables.append(laws)
-    worst = 0.0
-    without = tables[0]
-    for one, two in itertools.product(tables, tables if relation is CHANGE_ONE else [without]):
-        spans = [
-            float(np.ptp(mine - theirs))
-            for first, second in zip(one, two, strict=True)
-            for mine, theirs in zip(first, second, strict=True)
-        ]
+        counted.append(counts)
+    worst = furthest = 0.0
+    others = range(len(tables)) if relation is CHANGE_ONE else [0]
+    for first, second in itertools.product(range(len(tables)), others):
+        spans = [float(np.ptp(one - two)) for one, two in zip(tables[first], tables[second], strict=True)]
         worst = max(worst, sum(spans))
-    # the losses of all choices in all groups together span no more than epsilon: bounded range, at its price
-    assert worst <= float(epsilon) * (1 + 1e-9)
-    assert worst >= 0.2 * float(epsilon)
+        moved = np.abs(np.array(counted[first]) - np.array(counted[second])).sum()
+        furthest = max(furthest, float(moved / choice.around.counter.noise.scale))
+    # the losses of the choices in all groups together span no more than half of epsilon: bounded range, at its price;
+    # those of the counts, the other half, are what one row can move all counts in units of the noise
+    assert 0.35 * float(epsilon) / 2 <= worst <= float(epsilon) / 2 * (1 + 1e-9)
+    assert furthest <= float(epsilon) / 2
+    assert furthest >= 0.9 * float(epsilon) / 2 * (0.5 if relation is CHANGE_ONE else 1)
 
 
 @pytest.mark.theorem("QuantilesOfGroups.privacy")
@@ -219,20 +217,13 @@ def test_under_change_one_over_groups_the_choice_is_priced_for_twice_the_weight(
 
 
 @pytest.mark.theorem("QuantilesOfGroups.privacy")
-def test_no_price_makes_the_release_of_a_quantile_fail_on_some_tables_and_not_on_others():
-    (measure,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF), rows=1)
-    refused, sold = Fraction(1, 10**14), Fraction(1, 10**6)
-    for _ in range(60):  # the smallest price that is sold at all
-        middle = (refused + sold) / 2
-        try:
-            measure.mechanism(Price(epsilon=middle))
-            sold = middle
-        except ParameterError:
-            refused = middle
+@pytest.mark.parametrize("levels", [(HALF,), (Fraction(1, 4), HALF)])
+@pytest.mark.parametrize("power", [30, 20, 13, 12, 6])
+def test_no_price_makes_the_release_of_a_quantile_fail_on_some_tables_and_not_on_others(power, levels):
+    (measure,) = measure_of(*(asked(MeasureKind.QUANTILE, f"q{level}", level=level) for level in levels), rows=1)
     for weight in (0, 1, WEIGHT, 10**9 * WEIGHT, 1 << 60):
-        measure.release([([1], [weight])], Price(epsilon=sold))
-    with pytest.raises(ParameterError, match="write a larger one"):
-        measure.mechanism(Price(epsilon=refused))
+        for price in (Price(epsilon=Fraction(1, 10**power)), Price(rho=Fraction(1, 10**power))):
+            assert len(measure.release([([1], [weight])], price)) == 3 * len(levels)
 
 
 @pytest.mark.theorem("QuantilesOfGroups.privacy")
@@ -248,7 +239,7 @@ def test_pieces_add_up_to_the_weight_and_none_falls_when_it_grows(count):
     assert pieces(1) == 256
 
 
-def test_one_level_buys_two_more_ranks_and_several_share_one_tree():
+def test_every_level_has_an_interval_and_several_share_one_tree():
     (one,) = measure_of(asked(MeasureKind.QUANTILE, level=HALF), unit="row")
     assert isinstance(one.mechanism(Price(rho=HALF)), RankInterval)
     assert one.entries == 3
@@ -259,10 +250,23 @@ def test_one_level_buys_two_more_ranks_and_several_share_one_tree():
         unit="row",
     )
     assert len(several) == 1
-    assert isinstance(several[0].mechanism(Price(rho=HALF)), QuantileTree)
+    assert isinstance(several[0].mechanism(Price(rho=HALF)).values, QuantileTree)
     assert several[0].levels == (Fraction(1, 4), Fraction(3, 4))
-    assert several[0].values([[1], [4]]) == [[4], [1], [4]]
-    assert [low for rows in several[0].estimates([[1], [4]], Price(rho=HALF), 0.95) for _, low, _ in rows] == [0.0] * 3
+    released = [[1], [4], [0], [3], [2], [5]]  # values, lower ends, upper ends
+    assert several[0].values(released) == [[4], [1], [4]]
+    assert several[0].estimates(released, Price(rho=HALF), 0.95) == [[(4, 3.0, 5.0)], [(1, 0.0, 2.0)], [(4, 3.0, 5.0)]]
+    assert several[0].estimates(released, Price(rho=HALF), 0.99)[0] == [(4, None, None)]
+
+
+@pytest.mark.theorem("QuantilesOfGroups.accuracy")
+def test_intervals_of_several_levels_contain_them(rounds):
+    levels = (Fraction(1, 4), Fraction(3, 4))
+    (measure,) = measure_of(*(asked(MeasureKind.QUANTILE, f"{one}", level=one, high=50) for one in levels), rows=1)
+    part, places = Price(epsilon=Fraction(2)), np.arange(51)
+    runs = rounds(sample=200, full=10_000)
+    released = measure.release([(places, np.full(51, 4 * WEIGHT, dtype=np.int64))] * runs, part)
+    for truth, rows in zip((12, 38), measure.estimates(released, part, 0.95), strict=True):
+        assert sum(low <= truth <= high for _, low, high in rows) >= fewest(runs, 0.95)
 
 
 @pytest.mark.theorem("QuantilesOfGroups.accuracy")
@@ -273,11 +277,9 @@ def test_the_interval_of_a_quantile_contains_it_in_all_of_many_tables(rounds):
     runs = rounds(sample=400, full=20_000)
     released = measure.release([(places, weights)] * runs, part)
     inside = sum(low <= 25 <= high for _, low, high in measure.estimates(released, part, 0.95)[0])
-    from tests.chances import fewest
-
     assert inside >= fewest(runs, 0.95)
     ((_, low, high),) = measure.estimates([[25], [24], [26]], part, 0.99)[0]
-    assert (low, high) == (0.0, 50.0)
+    assert (low, high) == (None, None)  # none was bought for so high a confidence
 
 
 def test_real_values_on_a_grid_of_whole_numbers_keep_half_a_step_of_their_interval():

@@ -52,7 +52,7 @@ def test_widths_of_means_and_quantiles_are_functions_of_what_is_assumed():
     assert float(many.aggregates.rows[0][3]) < float(few.aggregates.rows[0][3])
     assert "for 1,000 rows a group" in str(few)
     several = explained("SELECT MEDIAN(x) AS a, QUANTILE(x, 0.25) AS b FROM t")
-    assert "ask one level" in str(several)
+    assert "each with an interval" in str(several)
     with pytest.raises(ParameterError):
         explained("SELECT AVG(x) AS m FROM t", rows_expected=-5)
 

@@ -72,9 +72,9 @@ def test_ten_counts_by_fifty_groups_have_less_noise_than_under_zcdp():
 def test_a_price_in_mu_is_charged_as_it_is_written():
     session = open_session(GaussianDP(1))
     for turn in range(100):
-        answer = session.sql("SELECT COUNT(*) AS n FROM " + above(turn), mu=0.1)
+        answer = session.sql("SELECT COUNT(*) AS n FROM " + above(turn), mu=0.1)  # noqa: S608  our own number
         assert answer.guarantee == GaussianDP(0.1, relation=Relation.ADD_REMOVE)
-    assert session.budget.remaining == GaussianDP(0, relation=Relation.ADD_REMOVE)
+    assert session.balance.remaining == GaussianDP(0, relation=Relation.ADD_REMOVE)
     assert session.sql("SELECT COUNT(*) AS n FROM visits WHERE cost > 3", mu=0.1).record.replayed
     with pytest.raises(BudgetExceeded):
         session.sql("SELECT COUNT(*) AS n FROM visits", mu=1e-9)
@@ -85,7 +85,7 @@ def test_a_price_in_mu_is_charged_as_it_is_written():
     "asked", ["COUNT(*)", "SUM(cost)", "AVG(cost)", "VARIANCE(cost)", "COUNT(*), SUM(cost), AVG(cost), STDDEV(cost)"]
 )
 def test_noise_in_a_gaussian_ledger_is_rounded_normal_noise_of_its_mu(asked):
-    made = priced(open_session(GaussianDP(1)), f"SELECT region, {asked} FROM visits GROUP BY region", mu=0.3)
+    made = priced(open_session(GaussianDP(1)), f"SELECT region, {asked} FROM visits GROUP BY region", mu=0.3)  # noqa: S608  our own words
     squares = Fraction(0)
     for measure, part in zip(made.measures, made.parts, strict=True):
         vector = measure.noise(part)
@@ -116,24 +116,26 @@ def test_a_pure_price_is_charged_its_mu():
     session = open_session(GaussianDP(2))
     session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=0.5)
     mu = pure_to_gaussian(PureDP(0.5)).mu
-    assert mu <= float(session.budget.spent.mu) <= mu * (1 + 1e-12)
+    assert mu <= float(session.balance.spent.mu) <= mu * (1 + 1e-12)
     assert f"mu {mu:.3g}"[:7] in session.explain("SELECT COUNT(*) AS n FROM visits", epsilon=0.5).cost_in_budget
 
 
-@pytest.mark.theorem("QuantilesOfGroups.privacy", "rho_of_choices.privacy")
-def test_choices_spend_mu_by_the_ranges_of_their_losses():
+@pytest.mark.theorem("QuantilesOfGroups.privacy", "rho_of_halves.privacy")
+def test_choices_and_counts_spend_mu_by_their_ranges_and_distances():
     session = open_session(GaussianDP(1))
     made = priced(session, "SELECT MEDIAN(cost) AS m FROM visits", mu=0.5)
     choice = made.measures[0].mechanism(made.parts[0])
-    ranges = [one.range for one in (choice.value, choice.low, choice.high)]
-    squares = sum(Fraction(pure_to_gaussian(PureDP(width / 2)).mu) ** 2 for width in ranges)
+    squares = Fraction(pure_to_gaussian(PureDP(choice.value.range / 2)).mu) ** 2
+    noise = choice.around.counter
+    assert isinstance(noise.noise, RoundedGaussian)
+    squares += Fraction(noise._squared) / noise.noise.scale**2
     assert Fraction(1, 4) * Fraction(98, 100) <= squares <= Fraction(1, 4)
     assert "mu 0.5" in made.words()[0]
     answer = session.sql("SELECT MEDIAN(cost) AS m, QUANTILE(cost, 0.9) AS high, COUNT(*) AS n FROM visits", mu=0.5)
     assert answer.guarantee.mu == 0.5
     top = session.top("SELECT region, COUNT(*) AS n FROM visits GROUP BY region", k=2, mu=0.2)
     assert len(top.to_dict()["region"]) == 2
-    assert written(session.budget.spent.mu) ** 2 <= Fraction(29, 100) * (1 + Fraction(1, 10**12))
+    assert written(session.balance.spent.mu) ** 2 <= Fraction(29, 100) * (1 + Fraction(1, 10**12))
 
 
 def test_private_keys_need_a_reserve_and_spend_it():
@@ -146,7 +148,7 @@ def test_private_keys_need_a_reserve_and_spend_it():
     answer = session.sql(asked, mu=1, delta=1e-7)
     assert set(answer.to_pandas()["name"]) <= {"ward-0", "ward-1", "ward-2"}
     assert answer.guarantee == GaussianDP(1, 1e-7, relation=Relation.ADD_REMOVE)
-    assert written(session.budget.spent.delta) == Fraction(1, 10**7)
+    assert written(session.balance.spent.delta) == Fraction(1, 10**7)
     halved = priced(session, asked, epsilon=1, delta=1e-6).guarantee
     assert halved == gaussian(*POINT, Fraction(1, 2 * 10**6)).under(Relation.ADD_REMOVE)
     assert priced(session, asked, share=0.25).guarantee.delta == Fraction(1, 4 * 10**6)
@@ -172,7 +174,7 @@ def test_a_watch_is_charged_by_its_epsilon():
         session.watch(100, share=0.1)
     watch = session.watch(100, epsilon=1)
     assert watch.ask("SELECT COUNT(*) AS n FROM visits") in (True, False)
-    assert float(session.budget.spent.mu) == pytest.approx(pure_to_gaussian(PureDP(1)).mu, rel=1e-9)
+    assert float(session.balance.spent.mu) == pytest.approx(pure_to_gaussian(PureDP(1)).mu, rel=1e-9)
 
 
 def test_a_grant_is_charged_in_mu():
@@ -181,7 +183,7 @@ def test_a_grant_is_charged_in_mu():
         assert np.asarray(rows["cost"]).size == 600
     with session.grant("visits", ["cost"], ApproxDP(0.1, 1e-7)) as rows:
         assert rows
-    assert written(session.budget.spent.delta) == Fraction(1, 10**7)
+    assert written(session.balance.spent.delta) == Fraction(1, 10**7)
     with pytest.raises(BudgetExceeded), session.grant("visits", ["cost"], GaussianDP(0.8)):
         pass
 

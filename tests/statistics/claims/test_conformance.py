@@ -13,6 +13,7 @@ from tests.conftest import Rounds
 from tests.forms import runs_for_forms
 
 ADD_REMOVE, CHANGE_ONE = dp.Relation.ADD_REMOVE, dp.Relation.CHANGE_ONE
+POPULATION = dp.Target.POPULATION
 
 SUBJECTS = {
     "Count": Subject(lambda: statistics.Count(relation=ADD_REMOVE, epsilon=0.5), [[1, 2, 3], []]),
@@ -36,6 +37,17 @@ SUBJECTS = {
     ),
     "Mean of a known number": Subject(
         lambda: statistics.Mean(bounds=(0, 1), relation=CHANGE_ONE, epsilon=1, missing=0.5), [[0.5, None]]
+    ),
+    # the approximate interval is found at once, and what is released is of the same kind
+    "Mean of a population": Subject(
+        lambda: statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, target=POPULATION, approximate=True),
+        [[0.5, 0.25], []],
+    ),
+    "Mean of a population, Gaussian": Subject(
+        lambda: statistics.Mean(
+            bounds=(0, 1), relation=CHANGE_ONE, rho=0.5, missing=0, target=POPULATION, approximate=True
+        ),
+        [[0.5, None]],
     ),
     "Mean, Gaussian": Subject(
         lambda: statistics.Mean(bounds=(0, 1), grid=0.25, relation=ADD_REMOVE, rho=0.5), [[0.5, 0.25]]

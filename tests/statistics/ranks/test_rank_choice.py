@@ -17,7 +17,6 @@ from discreet.statistics.ranks import draw as rank_draw
 from discreet.statistics.ranks.choice import RankChoice
 from discreet.statistics.ranks.draw import draw_by_rank
 from discreet.statistics.ranks.error import line_below_counts, rank_error
-from discreet.statistics.ranks.interval import RankInterval
 from discreet.statistics.ranks.law import RankLaw
 from discreet.statistics.ranks.ranked import Ranked
 from tests.chances import ALARM
@@ -154,7 +153,7 @@ def test_the_rank_distance_exceeds_its_bound_as_rarely_as_guaranteed(relation: d
 def test_more_positions_at_distance_0_lower_the_bound() -> None:
     bounds = [rank_error(rate=1, candidates=1000, failure=0.05, best=best) for best in (1, 10, 100, 1000)]
     assert bounds == sorted(bounds, reverse=True)
-    assert bounds[0] == pytest.approx(math.log(999 / 0.05))
+    assert bounds[0] == pytest.approx(math.log(999 * 0.95 / 0.05))
     assert bounds[-1] == 0.0
 
 
@@ -170,29 +169,14 @@ def test_counts_of_successes_stay_above_the_line_for_every_number_of_people(leve
             assert binom.cdf(reached, people, chance) <= 1 / 40
 
 
-@pytest.mark.theorem("RankInterval.privacy")
-@BOTH
-def test_three_ranks_cost_three_thirds(relation: dp.Relation) -> None:
-    interval = RankInterval(level=0.5, epsilon=3, relation=relation, steps=2, confidence=0.9)
-    assert interval.guarantee == dp.PureDP(3.0, relation=relation)
-    assert sum(choice.range for choice in (interval.value, interval.low, interval.high)) == 3
-    for first, second in neighbors(range(3), 3, relation):
-        assert interval.law(first).pair(interval.law(second)).max_loss().upper <= 3 + 1e-9
-
-
-@pytest.mark.theorem("RankInterval.accuracy")
-@pytest.mark.parametrize("size", [0, 1, 5, 40, 400])
-@pytest.mark.parametrize("level", [Fraction(1, 10), Fraction(1, 2)])
-def test_the_outer_ranks_contain_every_quantile_of_the_table(size: int, level: Fraction) -> None:
-    interval = RankInterval(level=level, epsilon=3, relation=ADD_REMOVE, steps=60, confidence=0.9)
-    rows = [13 + (7 * index) % 31 for index in range(size)]
-    ranked = Ranked.of(rows, steps=60)
-    exact = [place for place in range(61) if ranked.distance(place, level * size) == 0]
-    places, _, high = interval.low.law(rows).table()
-    missed = sum(chance for place, chance in zip(places, high, strict=True) if place > exact[0])
-    places, _, high = interval.high.law(rows).table()
-    missed += sum(chance for place, chance in zip(places, high, strict=True) if place < exact[-1])
-    assert missed <= 0.1
+@pytest.mark.theorem("rank_error.accuracy")
+@pytest.mark.parametrize(("size", "steps", "rate"), [(4, 10, Fraction(1)), (40, 60, Fraction(1, 3))])
+def test_rows_at_one_position_attain_the_bound_on_the_rank_error(size: int, steps: int, rate: Fraction) -> None:
+    choice = RankChoice(level=0.5, epsilon=rate, relation=ADD_REMOVE, steps=steps)
+    assert choice.rate == rate
+    law = choice.law([steps // 2] * size)
+    missed = 1 - law.pmf(steps // 2)
+    assert choice.error(1 - missed) == pytest.approx(size / 2, rel=1e-9)
 
 
 def test_positions_beyond_the_grid_are_refused_without_being_shown() -> None:

@@ -104,6 +104,7 @@ ANSWERS: dict[Query, Callable[[tuple, Known], list]] = {
     Query.MINIMUM: lambda rows, known: [min(rows, default=known.empty)],
     Query.MAXIMUM: lambda rows, known: [max(rows, default=known.empty)],
     Query.MEDIAN: lambda rows, known: [order_statistic(rows, Fraction(1, 2)) if rows else known.empty],
+    Query.MIDDLE_MEDIAN: lambda rows, _: [interpolated(rows, Fraction(1, 2))],
     Query.QUANTILE: lambda rows, known: [order_statistic(rows, known.level) if rows else known.empty],
     Query.RANK_SCORE: lambda rows, known: [-abs(rows.count("below") - known.level * len(rows))],
     Query.HISTOGRAM: lambda rows, _: [rows.count(cell) for cell in CELLS],

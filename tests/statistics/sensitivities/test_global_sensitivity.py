@@ -38,7 +38,7 @@ SPREADS = (
     Query.STANDARD_DEVIATION,
     Query.SAMPLE_STANDARD_DEVIATION,
 )
-SIZED = (Query.MEAN, *SPREADS)
+SIZED = (Query.MEAN, Query.MIDDLE_MEDIAN, *SPREADS)
 EXTREMES = (Query.MINIMUM, Query.MAXIMUM, Query.MEDIAN, Query.RANGE)
 VECTORS = ((0, 0), (5, 0), (-5, 0), (0, 5), (3, 4), (-4, 3), (-3, -4), (4, -3))
 ALL_NORMS = pytest.mark.parametrize("norm", list(Norm), ids=lambda norm: norm.name)
@@ -74,7 +74,9 @@ def sized(relation):
 
 def least(query, relation):
     """Return the fewest rows."""
-    if query is Query.MEAN or (relation is ADDED and query in (Query.VARIANCE, Query.STANDARD_DEVIATION)):
+    if query in (Query.MEAN, Query.MIDDLE_MEDIAN) or (
+        relation is ADDED and query in (Query.VARIANCE, Query.STANDARD_DEVIATION)
+    ):
         return 1
     return 2
 
@@ -138,6 +140,20 @@ def test_one_row_moves_extremes_and_the_median_across_the_whole_range(values, qu
     assert fact.value == ends[1] - ends[0]
     pairs = neighbors(values, relation, range(5), rows_of_one)
     check(fact, pairs, empties=(ends[0], sum(ends) / 2, ends[1]))
+
+
+@pytest.mark.theorem("sensitivity.accuracy")
+@pytest.mark.parametrize("rows_of_one", [1, 2, 3])
+@pytest.mark.parametrize("size", range(1, 8))
+def test_the_mean_of_two_middle_rows_moves_half_as_far_as_one_middle_row(size, rows_of_one):
+    known = {"bounds": (-3, 2), "rows": rows_of_one}
+    added = explain_sensitivity(Query.MIDDLE_MEDIAN, relation=ADDED, people=AtLeast(size), **known)
+    assert added.value == (Fraction(5, 2) if rows_of_one == 1 else 5)
+    check(added, neighbors((-3, 0, 2), ADDED, range(size, size + 2), rows_of_one))
+    if rows_of_one <= size:
+        changed = explain_sensitivity(Query.MIDDLE_MEDIAN, relation=CHANGED, people=size, **known)
+        assert changed.value == (Fraction(5, 2) if rows_of_one == 1 and size % 2 == 0 else 5)
+        check(changed, neighbors((-3, 0, 2), CHANGED, [size], rows_of_one))
 
 
 @pytest.mark.theorem("sensitivity.privacy")

@@ -186,7 +186,7 @@ def test_the_add_remove_mean_has_half_the_error_of_sum_over_count(rounds: Rounds
 
 
 def test_a_population_interval_contains_the_expectation_and_is_wider(rounds: Rounds):
-    runs = rounds(sample=400, full=4000)
+    runs = rounds(sample=100, full=4000)
     made = np.random.default_rng(5)
     table = statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, epsilon=1)
     population = statistics.Mean(bounds=(0, 1), relation=ADD_REMOVE, epsilon=1, target=dp.Target.POPULATION)

@@ -50,8 +50,11 @@ def test_marginals_are_priced_by_mu_too() -> None:
     ],
     ids=str,
 )
-def test_under_a_gaussian_budget_every_price_of_gaussian_noise_is_one_of_mu(given: Any, mu: Fraction) -> None:
-    with open_session(GaussianDP(2)) as session:
+@pytest.mark.parametrize("reserve", [0, 1e-6])
+def test_under_a_gaussian_budget_every_price_of_gaussian_noise_is_one_of_mu(
+    given: Any, mu: Fraction, reserve: float
+) -> None:
+    with open_session(GaussianDP(2, reserve)) as session:
         found = explain(session, "visits", workload_of(session), method="independent", people=60, **given)
         assert written(found.guarantee.mu) == mu  # type: ignore[attr-defined]
         assert found.made.allowance.gaussian

@@ -27,7 +27,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.ledger import MemoryLedger
-from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, convert
 from discreet.query import Session
 from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst
@@ -328,6 +328,14 @@ def test_a_prepared_release_prints_what_is_to_be_known_before_it_is_paid() -> No
         assert "8 times" in lines["fits"]
         assert {"plan: most edges", "plan: deviation"} <= lines.keys()
         assert "<dt>method</dt><dd>tree</dd>" in found._repr_html_()
+
+
+@pytest.mark.parametrize("price", [{"rho": 0.5}, {"epsilon": 1}])
+def test_a_gaussian_ledger_charges_the_mu_that_the_guarantee_implies(price: dict[str, float]) -> None:
+    with open_session(GaussianDP(4)) as session:
+        release = independent(session, "visits", workload_of(session), people=60, **price)
+        implied = convert(release.guarantee, GaussianDP).mu
+        assert implied <= float(session.budget.spent.mu) <= implied * (1 + 1e-12)
 
 
 def test_under_zcdp_rho_is_a_whole_price() -> None:

@@ -90,7 +90,8 @@ def _variance_width(column: Floats, epsilon: float) -> float:
     """Return the half-width of the interval where the noise happens to be 0."""
     statistic = Variance(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=epsilon)
     answer = statistic.estimate(statistic.measure(column), public_rows=None)
-    return (answer.high - answer.low) / 2
+    low, high = answer.ends
+    return (high - low) / 2
 
 
 def _three_sums(mean: float) -> float:

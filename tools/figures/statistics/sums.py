@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from discreet.laws.noise.discrete_laplace import DiscreteLaplace
@@ -141,7 +142,7 @@ def mean_error() -> Plot:
     for name, color, style, height in lines:
         Line(name, color, style, partial(height, rows=10_000.0)).draw(left, EPSILONS)
         Line(name, color, style, partial(height, 1.0)).draw(right, PEOPLE[8:])
-    Line("two distances, population", INK, ":", lambda rows: _mean(1.0, rows, Target.POPULATION)).draw(
+    Line("population, ages from 10 to 50", INK, ":", lambda rows: _mean(1.0, rows, Target.POPULATION)).draw(
         right, PEOPLE[8:]
     )
     _epsilon_axis(left, (0.01, 0.1, 1, 10), top=90)
@@ -152,17 +153,27 @@ def mean_error() -> Plot:
 def _mean(epsilon: float, rows: float, target: Target = Target.TABLE) -> float:
     """Return the half-width of the interval about a mean of 30, where the noise happens to be 0."""
     statistic = Mean(bounds=(0, 100), relation=Relation.ADD_REMOVE, epsilon=epsilon, target=target)
-    whole = statistic.scale.steps * round(rows)
-    exact = statistic.estimate(np.array([whole * 3 // 10, whole - whole * 3 // 10], dtype=object), public_rows=None)
-    width = (exact.high - exact.low) / 2
-    return float(width) if exact.low > 0 else float("inf")
+    exact = statistic.estimate(
+        _times(np.atleast_1d(statistic.measure(SPREAD)), round(rows) / len(SPREAD)), public_rows=None
+    )
+    low, high = exact.ends
+    return (high - low) / 2 if low > 0 else float("inf")
+
+
+SPREAD = np.linspace(10, 50, 41)
+
+
+def _times(sums: NDArray[np.object_], factor: float) -> NDArray[np.object_]:
+    """Return what so many times as many rows would add up to."""
+    return np.array([round(int(one) * factor) for one in sums], dtype=object)
 
 
 def _mean_of_known_size(epsilon: float, rows: float) -> float:
     """Return the half-width under change-one, nothing missing."""
     statistic = Mean(bounds=(0, 100), relation=Relation.CHANGE_ONE, epsilon=epsilon, missing=0)
     exact = statistic.estimate(statistic.scale.steps * round(rows) * 3 // 10, public_rows=round(rows))
-    return float(exact.high - exact.low) / 2 if exact.low > 0 else float("inf")
+    low, high = exact.ends
+    return (high - low) / 2 if low > 0 else float("inf")
 
 
 def _ratio(epsilon: float, rows: float, scales: tuple[float, float]) -> float:

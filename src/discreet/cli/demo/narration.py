@@ -166,7 +166,7 @@ def _others(story: Story) -> Chapter:
             estimates = answer.estimates(name)
             for place, one in enumerate(estimates):
                 label = f"{name}, {answer.rows[place][0]}" if len(estimates) > 1 else name
-                rows.append([label, _number(one.value), f"{_number(one.low)} to {_number(one.high)}"])
+                rows.append([label, _number(one.value), " to ".join(_number(end) for end in one.ends)])
     return Chapter(
         "A sum, a number of people, medians",
         (f"Two queries: {totals.sql}; {medians.sql}. Each cost {in_words(totals.guarantee)}.",),

@@ -55,8 +55,8 @@ def department_plot(story: Story) -> Plot:
     names = [str(name) for name in answer["department"]]
     estimates = answer.estimates("visits")
     values = [float(one.value) for one in estimates]
-    reach = [[value - one.low for value, one in zip(values, estimates, strict=True)],
-             [one.high - value for value, one in zip(values, estimates, strict=True)]]  # fmt: skip
+    reach = [[value - one.ends[0] for value, one in zip(values, estimates, strict=True)],
+             [one.ends[1] - value for value, one in zip(values, estimates, strict=True)]]  # fmt: skip
     rows = range(len(names))
     drawn = axes(title="Visits by department", x_label="visits", height=4.6)
     drawn.barh(rows, values, height=0.62, color=BLUE, alpha=0.75, label="private answer, 95 % interval")

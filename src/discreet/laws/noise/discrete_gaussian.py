@@ -54,13 +54,15 @@ class DiscreteGaussian(IntegerNoise):
 
     def pmf(self, outcome: ArrayLike) -> Any:
         """Return P(X = outcome)."""
-        standard = np.minimum(np.abs(as_floats(offsets(outcome, self.center))) / float(self.scale), _FAR)
+        with np.errstate(over="ignore"):  # the largest float is as far out as any other
+            standard = np.minimum(np.abs(as_floats(offsets(outcome, self.center))) / float(self.scale), _FAR)
         return np.exp(-0.5 * standard * standard) / _normalizer(self.scale)
 
     def log_pmf(self, outcome: ArrayLike) -> Any:
         """Return ln P(X = outcome), also where the probability is below the least float."""
         standard = ratios(offsets(outcome, self.center), self.scale)
-        return -0.5 * standard * standard - math.log(_normalizer(self.scale))
+        with np.errstate(over="ignore"):  # beyond the largest float the logarithm is minus infinity
+            return -0.5 * standard * standard - _log_normalizer(self.scale)
 
     def _tail(self, start: NDArray[Any]) -> Any:
         """Return tails in floats from enclosed ones, remembered."""
@@ -99,6 +101,11 @@ class DiscreteGaussian(IntegerNoise):
         """
         return Fraction(shift * shift) / (2 * self.scale * self.scale)
 
+    def losses(self, noise: NDArray[Any], shift: int) -> NDArray[np.float64]:
+        """Return shift (2 x + shift)/(2 scale^2) for each x."""
+        share = Fraction(shift) / (2 * self.scale**2)
+        return (2.0 * noise.astype(np.float64) + float(shift)) * float(share)
+
     def largest_loss(self, shift: int) -> None:  # noqa: ARG002  the same for every shift
         """Infinite: the loss grows with the outcome."""
         return
@@ -109,6 +116,15 @@ def _normalizer(scale: Fraction) -> float:
     """Return the sum of exp(-x^2 / (2 scale^2)) over the integers."""
     with precision(128):
         return float(gaussian_sum(scale * scale))
+
+
+@lru_cache(maxsize=256)
+def _log_normalizer(scale: Fraction) -> float:
+    """Return the logarithm of that sum, accurate also where the sum is hardly more than 1."""
+    variance = scale * scale
+    with precision(128):
+        rest = 2 * gaussian_tail(variance, 1) if variance < 1 else gaussian_sum(variance) - 1
+        return float(rest.log1p())
 
 
 @lru_cache(maxsize=1 << 15)

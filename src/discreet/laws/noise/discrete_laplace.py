@@ -83,7 +83,8 @@ class DiscreteLaplace(IntegerNoise):
         """Return P(X = outcome)."""
         distance = np.abs(as_floats(offsets(outcome, self.center)))
         rate = float(1 / self.scale)
-        return np.tanh(rate / 2.0) * np.exp(-distance * rate)
+        with np.errstate(over="ignore"):  # an infinite exponent has the probability 0
+            return np.tanh(rate / 2.0) * np.exp(-distance * rate)
 
     def log_pmf(self, outcome: ArrayLike) -> Any:
         """Return ln P(X = outcome), also where the probability is below the least float."""
@@ -119,6 +120,11 @@ class DiscreteLaplace(IntegerNoise):
         if epsilon * self.scale >= shift:
             return None
         return math.floor((epsilon * self.scale + shift) / 2) + 1
+
+    def losses(self, noise: NDArray[Any], shift: int) -> NDArray[np.float64]:
+        """Return (|x + shift| - |x|)/scale for each x."""
+        moved = np.abs(noise.astype(np.float64) + float(shift)) - np.abs(noise.astype(np.float64))
+        return np.asarray(moved / float(self.scale))
 
     def largest_loss(self, shift: int) -> Fraction:
         """Shift over scale."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ParameterError
 from discreet.laws.enclosure import Enclosure, SafeEnd
 from discreet.laws.noise.noise import IntegerNoise
@@ -85,6 +88,11 @@ class LocationPair(Pair):
     def gaussian_square(self) -> Fraction | None:
         """The mu^2 of the noise at this shift, where a theorem gives one."""
         return self.noise.gaussian_square(self.shift)
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw noise by its exact sampler, and return the loss of each output."""
+        drawn, places = np.unique(self.noise.draw(count), return_inverse=True)
+        return np.asarray(self.noise.losses(drawn, self.shift)[places])
 
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the error of the best test of size alpha: a half-line, randomized on its boundary point."""

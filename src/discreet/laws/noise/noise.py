@@ -1,4 +1,4 @@
-"""Symmetric, log-concave integer noise about a center: what discrete Laplace and discrete Gaussian share."""
+"""Symmetric, log-concave integer noise about a center: what discrete Laplace and the two Gaussian laws share."""
 
 from __future__ import annotations
 
@@ -88,6 +88,12 @@ class IntegerNoise(IntegerLaw):
     def gaussian_square(self, shift: int) -> Fraction | None:  # noqa: ARG002  for laws that know one
         """Return mu^2 where two centers this far apart are no easier to tell apart than N(mu, 1) and N(0, 1)."""
         return None
+
+    def losses(self, noise: NDArray[Any], shift: int) -> NDArray[np.float64]:
+        """Return ln p(x) / p(x + shift) for each x: the loss of the output x + shift when P's center is `shift`."""
+        with precision(_START_PRECISION):
+            found = [float((self.mass_ball(int(x)) / self.mass_ball(int(x) + shift)).log()) for x in noise]
+        return np.array(found, dtype=np.float64)
 
     @property
     def support(self) -> tuple[None, None]:

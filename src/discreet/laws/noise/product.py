@@ -98,12 +98,20 @@ class ProductPair(Pair):
             None if any(part is None for part in parts) else sum((part or Fraction(0) for part in parts), Fraction(0))
         )
 
+    def components(self) -> tuple[tuple[Pair, int], ...]:
+        """The pairs themselves."""
+        return tuple((pair, 1) for pair in self.pairs)
+
     def gaussian_square(self) -> Fraction | None:
         """Normal pairs side by side are one, after a rotation: squares of their distances add."""
         parts = [pair.gaussian_square() for pair in self.pairs]
         return (
             None if any(part is None for part in parts) else sum((part or Fraction(0) for part in parts), Fraction(0))
         )
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw the losses of all components and add them."""
+        return np.asarray(np.sum([pair.draw_losses(count) for pair in self.pairs], axis=0))
 
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose delta on the joint atoms."""

@@ -1,7 +1,8 @@
 """A slow, independent sampler for differential tests: integers and fair comparisons only, no float, no ball, no table.
 
 It follows the published algorithms literally and shares nothing with the fast path but the source of bits.
-Reference. Canonne, Kamath, Steinke 2020, algorithms 1 to 3.
+Reference. Canonne, Kamath, Steinke 2020, algorithms 1 to 3; for normal variables bit by bit the idea of Karney 2016,
+with a discrete Gaussian integer part and a uniform fraction.
 """
 
 from __future__ import annotations
@@ -56,3 +57,55 @@ def reference_gaussian(sigma: Fraction) -> int:
         value = reference_laplace(Fraction(proposal))
         if coin_exp((abs(value) - variance / proposal) ** 2 / (2 * variance)):
             return value
+
+
+class LazyUniform:
+    """A uniform real in [0, 1) of which only the bits asked for are drawn."""
+
+    def __init__(self) -> None:
+        self._prefix, self._length = 0, 0
+
+    def ends(self, length: int) -> tuple[Fraction, Fraction]:
+        """Return the two ends of the interval that the first `length` bits leave."""
+        while self._length < length:
+            self._prefix, self._length = 2 * self._prefix + uniform_below(2), self._length + 1
+        first = self._prefix >> (self._length - length)
+        return Fraction(first, 1 << length), Fraction(first + 1, 1 << length)
+
+
+def coin_at(real: LazyUniform, slope: Fraction, curve: Fraction) -> bool:
+    """Heads with probability slope u + curve u^2 at a lazy u: bits of u and of the coin are drawn until they decide."""
+    toss, length = LazyUniform(), 1
+    while True:
+        (low, high), (least, most) = toss.ends(length), real.ends(length)
+        if high <= (slope + curve * least) * least:
+            return True
+        if low >= (slope + curve * most) * most:
+            return False
+        length += 1
+
+
+def coin_exp_at(real: LazyUniform, slope: Fraction, curve: Fraction) -> bool:
+    """Heads with probability exp(-slope u - curve u^2) at a lazy u: the trick of `coin_exp` on equal parts of it."""
+    parts = -((slope + curve) // -1)
+    for _ in range(parts):
+        tosses = 1
+        while coin_at(real, slope / (parts * tosses), curve / (parts * tosses)):
+            tosses += 1
+        if tosses % 2 == 0:
+            return False
+    return True
+
+
+def reference_rounded(sigma: Fraction) -> int:
+    """Draw a normal variable of standard deviation sigma as far as its nearest integer needs.
+
+    Its absolute value is j + u with a density proportional to exp(-j^2 / (2 sigma^2)) exp(-(2 j u + u^2) / (2 sigma^2))
+    on j = 0, 1, ... and 0 <= u < 1: propose j and a uniform u, accept with the second factor, and add a fair sign.
+    """
+    precision = 1 / (sigma * sigma)
+    while True:
+        whole, part = reference_gaussian(sigma), LazyUniform()
+        if whole >= 0 and coin_exp_at(part, whole * precision, precision / 2):
+            magnitude = whole + (1 if part.ends(1)[0] > 0 else 0)
+            return magnitude if uniform_below(2) == 1 else -magnitude

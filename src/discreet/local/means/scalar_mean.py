@@ -307,12 +307,12 @@ class LocalMean(FromReports):
     @property
     def low(self) -> float:
         """The lower end of the interval at 95 % for the people who reported; `estimate` has others."""
-        return self.estimate().low
+        return self.estimate().ends[0]
 
     @property
     def high(self) -> float:
         """The upper end of the interval at 95 % for the people who reported."""
-        return self.estimate().high
+        return self.estimate().ends[1]
 
     def __float__(self) -> float:
         return self.value

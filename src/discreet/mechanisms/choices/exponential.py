@@ -25,8 +25,10 @@ class Exponential(OneChoice):
         at most e^-t times the weight of the |R_OPT| best.
     Cost. One 64-bit word and two logarithms a candidate, one pass, constant memory: candidates may come from a
         generator.
-    Instance. With score 1 for one's own category and 0 for the others it is randomized response at epsilon / 2: the sum
-        of weights is the same for every category, so half the guarantee is not used.
+    Instance. Every mechanism is one: with the score ln P(output | table) and the rate 1 the law is the mechanism's own,
+        and the guarantee at most twice its epsilon. With score 1 for one's own category and 0 for the others it is
+        randomized response at epsilon / 2; with minus the distance on all integers it is integer Laplace noise of scale
+        2 D / epsilon. In both the sum of weights is the same for every table, so half the guarantee is not used.
     Figure. exponential.svg
     Reference. McSherry, Talwar 2007.
 

@@ -12,44 +12,32 @@ from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.frames import listed_keys
-from discreet.laws import (
-    DiscreteGaussian,
-    DiscreteLaplace,
-    Enclosure,
-    RoundedGaussian,
-    Thresholded,
-    ThresholdedTable,
-    TruncatedLaplace,
-)
+from discreet.laws import DiscreteGaussian, Enclosure, RoundedGaussian, Thresholded, ThresholdedTable
 from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number
 from discreet.mechanisms.domain import add_noise
+from discreet.mechanisms.keys.exact_delta import KeysPair
 from discreet.mechanisms.keys.key_counts import KeyCounts, read_table
-from discreet.mechanisms.mechanism import Mechanism, one_of
-from discreet.mechanisms.noise import least_reach, usable_delta
-from discreet.privacy import (
-    ZCDP,
-    ApproxDP,
-    GaussianDP,
-    Guarantee,
-    PrivacyLoss,
-    Relation,
-    calibrate,
-    warn_if_senseless,
+from discreet.mechanisms.keys.least_threshold import (
+    gaussian_threshold,
+    laplace_threshold,
+    least_start,
+    truncated_threshold,
 )
-from discreet.privacy.numbers import downward, number, positive_price, root_upward, upward, whole, written_up
-from discreet.privacy.pairs import PureApproxPair
-from discreet.randomness.rigor import Ball, ball, precision
+from discreet.mechanisms.mechanism import Mechanism, one_of
+from discreet.mechanisms.noise import usable_delta
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PrivacyLoss, Relation, warn_if_senseless
+from discreet.privacy.numbers import positive_price, root_upward, whole, written_up
+from discreet.privacy.pairs import Side
 
-_PRECISION = 192
 _LARGEST_THRESHOLD = 1 << 60  # so that whether 64 bits hold a threshold never depends on the noise or on the keys
 
 
 class KeyNoise(Enum):
     """The noise on the counts."""
 
-    LAPLACE = "discrete Laplace: pure noise, delta only for naming keys"
-    GAUSSIAN = "discrete Gaussian: the least noise for many keys a person"
+    LAPLACE = "discrete Laplace: pure noise for few keys a person, delta only for naming keys"
+    GAUSSIAN = "integer Gaussian: the least noise for many keys a person"
     TRUNCATED_GEOMETRIC = "truncated geometric: the lowest threshold for few keys a person"
 
     def __repr__(self) -> str:
@@ -63,31 +51,29 @@ class ThresholdedHistogram(Mechanism):
     counts 1 for each of them (`statistics.bounded_keys` makes such counts from rows). A key that nobody holds is never
     named, though its count 0 could be anywhere in an unlimited universe.
 
-    Privacy. Let k = `keys`, K = k under add/remove and 2 k under change-one, X the noise, and threshold = 1 + t.
-        Laplace noise of scale K / epsilon, with t the least integer for which d = P(X >= t) has 1 - (1 - d)^k <= delta
-        (2 k in place of k under change-one if d > 1 - e^(-epsilon/2k), on the safe side), is (epsilon, delta)-DP.
-        Gaussian noise of variance K / (2 rho), with t the same for its own tail, is delta-approximate rho-zCDP; rounded
-        normal noise of variance K / mu^2 is delta-approximate mu-Gaussian DP; asked by epsilon, the noise is calibrated
-        on its exact law for delta/2, and delta/2 is left for the keys. Truncated geometric noise of ratio
-        e^(-epsilon/K) and the least reach t with 1 - (1 - P(X = t))^K <= delta is (epsilon, delta)-DP.
-        Proof: neighbors x and x' differ in the keys of one person. Call a key new on x if its count is 1 there and 0 on
-        x', and the reverse on x'; each table has at most k new keys. Every other key that differs moves by 1 between
+    Privacy. Let k = `keys`, K = k under add/remove and 2 k under change-one, and X the noise. By epsilon: noise and
+        threshold together are (epsilon, delta)-DP, on the exact delta of both (`KeysPair`); of all thresholds
+        that some scale allows the least is taken, and then the least scale. By rho or mu: Gaussian noise of variance
+        K / (2 rho), or K / mu^2, with threshold = 1 + t and t the least integer for which d = P(X >= t) has 1 - (1 -
+        d)^k <= delta, is delta-approximate rho-zCDP, or mu-Gaussian-DP.
+        Proof: neighbors x and x' differ in the keys of one person. Call a key new on x if its count is 1 there and 0
+        on x', and the reverse on x'; each table has at most k new keys. Every other key that differs moves by 1 between
         counts of at least 1. Let A be the law on x given that no new key is named, A' that on x': both are thresholded
-        noise on the same keys, of which at most K move, each by 1. Being post-processed noise, they keep epsilon, or
-        rho, or mu, or the exact law of K shifts. A new key is named with probability d, independently of all others, so
-        the law on x is (1 - delta) A + delta B for some B, and on x' it is (1 - delta) A' + delta B'. That is
-        delta-approximate zCDP, or Gaussian DP, as it is defined. And for an event E, (1 - delta) A(E) + delta B(E) <=
-        (1 - delta)(e^epsilon A'(E) + a) + delta, at most e^epsilon times the chance on x' plus a + delta, with a the
-        noise's own delta. Truncated noise about a count of 0 never reaches t + 1, so all keys of the universe are
-        treated alike, held or not: what leaves is post-processed noise on counts of which K move by 1, and each of
-        these has losses of at most epsilon/K except with probability P(X = t).
+        noise on the same keys, of which at most K move, each by 1. Being post-processed noise, they keep rho or mu. A
+        new key is named with probability d, independently of all others, so the law on x is (1 - delta) A + delta B for
+        some B, and on x' it is (1 - delta) A' + delta B'. That is how delta-approximate zCDP and Gaussian DP are
+        defined. The exact delta of an (epsilon, delta) guarantee is that of `KeysPair`, whose proof goes on from here.
+        Truncated noise about a count of 0 never reaches its reach t + 1 = threshold, so all keys of the universe are
+        treated alike, held or not: what leaves is post-processed noise on counts of which K move by 1, and each has the
+        worst pair of (1/scale, P(X = t))-DP.
     Accuracy. With the confidence asked for, each of k keys fixed beforehand is either not named or named with a count
         within `error`; a key held by n people is named with probability `chance(n)`.
         Proof: a named count is off by its noise; all k noises are within the width with that confidence. A key is named
         exactly when X >= threshold - n.
     Cost. One draw a key; sorting the released keys.
     Figure. thresholded_histogram.svg
-    Reference. Korolova, Kenthapadi, Mishra, Ntoulas 2009; Desfontaines, Voss, Gipson, Mandayam 2022.
+    Reference. Korolova, Kenthapadi, Mishra, Ntoulas 2009; Desfontaines, Voss, Gipson, Mandayam 2022; Wilkins, Kifer,
+        Zhang, Karrer 2024.
 
     >>> histogram = ThresholdedHistogram(
     ...     epsilon=1, delta=1e-9, keys=1, relation=Relation.ADD_REMOVE
@@ -126,11 +112,10 @@ class ThresholdedHistogram(Mechanism):
         self.keys = _stated_keys(keys)
         self.relation = _stated_relation(relation)
         self._delta = usable_delta(delta)
-        self._price = positive_price({"epsilon": epsilon, "rho": rho, "mu": mu}[chosen], name=chosen)
         self._word = chosen
+        self._price = positive_price({"epsilon": epsilon, "rho": rho, "mu": mu}[chosen], name=chosen)
         warn_if_senseless(self.guarantee, people=None)
-        self.noise = self._settled_noise()
-        self.threshold = 1 + self._least_start()
+        self.noise, self.threshold = self._settled()
         if self.threshold > _LARGEST_THRESHOLD:
             raise ParameterError(
                 "at this price no key could be named: its count would have to exceed 2^60. State a larger "
@@ -143,81 +128,45 @@ class ThresholdedHistogram(Mechanism):
         """How many counts one person can move, each by 1: the keys held, and under change-one those held before too."""
         return self.keys if self.relation is Relation.ADD_REMOVE else 2 * self.keys
 
-    def _settled_noise(self) -> IntegerNoise:
-        """Return the noise that the price allows on counts of which `moved` move by 1."""
-        moved, price = self.moved, self._price
-        match self.kind:
-            case KeyNoise.LAPLACE:
-                return DiscreteLaplace(moved / price)
-            case KeyNoise.GAUSSIAN if self._word == "rho":
-                return DiscreteGaussian(Fraction(root_upward(moved / (2 * price))))
-            case KeyNoise.GAUSSIAN if self._word == "mu":
-                return RoundedGaussian(Fraction(root_upward(moved / price**2)))
-            case KeyNoise.GAUSSIAN:
-                return DiscreteGaussian(_calibrated(price, self._delta / 2, moved, self.relation))
-        share = Fraction(downward(lambda: -((-number(self._delta)).log1p() / moved).expm1()))
-        return TruncatedLaplace(moved / price, reach=least_reach(moved / price, 1, share))
-
-    def _least_start(self) -> int:
-        """Return the least t for which new keys are named seldom enough."""
-        if isinstance(self.noise, TruncatedLaplace):
-            return self.noise.reach
-        halved = self.kind is KeyNoise.GAUSSIAN and self._word == "epsilon"
-        allowed = self._delta / 2 if halved else self._delta
-        start = _least_start(self.noise, self.keys, allowed)
-        if self.kind is KeyNoise.LAPLACE and self.relation is Relation.CHANGE_ONE and self._names_often(start):
-            return _least_start(self.noise, 2 * self.keys, allowed)
-        return start
-
-    def _names_often(self, start: int) -> bool:
-        """Say whether P(X >= start) may exceed 1 - e^(-epsilon / moved), which takes a delta as large as epsilon."""
-        with precision(_PRECISION):
-            tail = self.noise.tail_ball(start)
-            return not bool(tail <= -(-1 / ball(self.noise.scale)).expm1())
+    def _settled(self) -> tuple[IntegerNoise, int]:
+        """Return the noise and the threshold that the price allows."""
+        price, exchanged = self._price, self.relation is not Relation.ADD_REMOVE
+        if self._word != "epsilon":
+            squared = self.moved / (2 * price) if self._word == "rho" else self.moved / price**2
+            noise = (DiscreteGaussian if self._word == "rho" else RoundedGaussian)(Fraction(root_upward(squared)))
+            return noise, 1 + least_start(noise, self.keys, self._delta)
+        if self.kind is KeyNoise.TRUNCATED_GEOMETRIC:
+            return truncated_threshold(price, self._delta, self.moved)
+        search = laplace_threshold if self.kind is KeyNoise.LAPLACE else gaussian_threshold
+        return search(price, self._delta, self.keys, exchanged=exchanged)
 
     @property
     def guarantee(self) -> ApproxDP | ZCDP | GaussianDP:
-        """(epsilon, delta)-DP, or delta-approximate zCDP or Gaussian DP for a price by rho or mu."""
+        """(epsilon, delta)-DP, or delta-approximate rho-zCDP or mu-Gaussian-DP for a price by rho or mu."""
         price, delta = written_up(self._price), written_up(self._delta)
-        if self._word == "epsilon":
-            return ApproxDP(price, delta, relation=self.relation)
-        return (ZCDP if self._word == "rho" else GaussianDP)(price, delta, relation=self.relation)
+        match self._word:
+            case "rho":
+                return ZCDP(price, delta, relation=self.relation)
+            case "mu":
+                return GaussianDP(price, delta, relation=self.relation)
+        return ApproxDP(price, delta, relation=self.relation)
 
     @property
     def loss(self) -> PrivacyLoss:
-        """The price of the noise on all moved counts, and of one release that names a new key outright.
+        """The exact curve of noise and threshold together, the worst number of new keys at every level.
 
         Privacy. `loss` dominates every release.
-            Proof: a count that moves by 1 between counts of at least 1 is post-processed noise, so its pair is at most
-            that of a shift by 1. A new key's pair is (d, 1 - d) on named and not named against (0, 1), or the reverse;
-            at most k of either kind occur, whose product is the pair of (0, 1 - (1 - d)^k)-DP after putting together
-            all outcomes that only one table can give. Entries are independent, so pairs multiply. Truncated noise
-            treats new keys like all others.
+            Proof: `KeysPair`. The largest of several curves belongs to a pair of its own, because each is convex in
+            e^epsilon. Truncated noise treats new keys like all others: `moved` counts move by 1.
         """
-        shifted = self.noise.at(1).pair(self.noise)
-        rate = 1 / self.noise.scale
-        if isinstance(self.noise, TruncatedLaplace):
-            guarantee: Guarantee = ApproxDP(rate, self.chance(1).upper, relation=self.relation)
-            return PrivacyLoss.from_pairs([shifted], relation=self.relation, guarantee=guarantee) * self.moved
-        named = self._named()
-        if self.kind is KeyNoise.LAPLACE:
-            guarantee = ApproxDP(rate, 0, relation=self.relation)
-            naming: Guarantee = ApproxDP(0, named, relation=self.relation)
-        elif isinstance(self.noise, RoundedGaussian):
-            guarantee = GaussianDP(rate, relation=self.relation)
-            naming = GaussianDP(0, named, relation=self.relation)
-        else:
-            guarantee = ZCDP(rate * rate / 2, relation=self.relation)
-            naming = ZCDP(0, named, relation=self.relation)
-        once = PrivacyLoss.from_pairs(
-            [PureApproxPair(0, named)], relation=self.relation, guarantee=naming, attained=False
+        exchanged = self.relation is not Relation.ADD_REMOVE
+        remove, add = (
+            KeysPair.of(self.noise, self.threshold, keys=self.keys, exchanged=exchanged, side=side)
+            for side in (Side.REMOVE, Side.ADD)
         )
-        return PrivacyLoss.from_pairs([shifted], relation=self.relation, guarantee=guarantee) * self.moved + once
-
-    def _named(self) -> float:
-        """Return the probability, rounded up, that one of `keys` new keys is named."""
-        start = self.threshold - 1
-        return upward(lambda: 1 - (1 - self.noise.tail_ball(start)) ** self.keys)
+        return PrivacyLoss.from_directions(
+            remove=[remove], add=[add], relation=self.relation, guarantee=self.guarantee, attained=False
+        )
 
     def chance(self, count: int) -> Enclosure:
         """Enclose the probability that a key held by this many people is named; 0 for a key that nobody holds."""
@@ -332,25 +281,3 @@ def _stated_relation(relation: Relation | None) -> Relation:
     if not isinstance(relation, Relation):
         raise ParameterError("relation must be Relation.ADD_REMOVE or Relation.CHANGE_ONE", parameter="relation")
     return relation
-
-
-def _least_start(noise: IntegerNoise, keys: int, allowed: Fraction) -> int:
-    """Return the least t with 1 - (1 - P(X >= t))^keys <= allowed, decided exactly."""
-
-    def named(tail: Ball) -> Ball:
-        return 1 - (1 - tail) ** keys
-
-    def too_often(tail: Ball) -> bool:
-        return bool(named(tail) > ball(allowed))
-
-    return noise._greatest_start(too_often, lambda tail: bool(named(tail) <= ball(allowed))) + 1
-
-
-def _calibrated(epsilon: Fraction, delta: Fraction, moved: int, relation: Relation) -> Fraction:
-    """Return the least sigma whose noise on `moved` counts that move by 1 is certainly (epsilon, delta)-DP."""
-
-    def price(sigma: float) -> PrivacyLoss:
-        noise = DiscreteGaussian(sigma)
-        return PrivacyLoss.from_pairs([noise.at(1).pair(noise)], relation=relation) * moved
-
-    return Fraction(calibrate(price, epsilon=epsilon, delta=delta))

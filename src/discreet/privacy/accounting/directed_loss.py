@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 
 from discreet.errors import NoSoundConversion
-from discreet.laws import Enclosure, Pair
+from discreet.laws import Enclosure, Pair, ProductPair
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.contour import (
     ContourEngine,
@@ -25,6 +25,7 @@ from discreet.privacy.accounting.contour import (
     says_more,
     total_square,
 )
+from discreet.privacy.accounting.contour.moments import Factor
 from discreet.privacy.accounting.floats import bounded
 from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP, convert
 from discreet.privacy.numbers import root_upward, written
@@ -54,6 +55,7 @@ class DirectedLoss:
             self.pairs = flattened((pair, count) for pair, _, count in parts if pair is not None)
         self._contour: ContourEngine | None = None
         self._axis: ContourEngine | None = None
+        self._moments: list[Factor | None] | None = None
         self._max_loss: float | None = None
         self._answers: dict[tuple[str, float, float | None], Enclosure] = {}
         self._made = False
@@ -188,18 +190,29 @@ class DirectedLoss:
         return Enclosure(min(low, high), min(low, high), high, method)
 
     def _claimed_divergence(self, alpha: float) -> float:
-        """Return a bound on D_alpha from what is known of each part: alpha times its rho, or its guarantee's own."""
+        """Return a bound on D_alpha from each part alone: its moment, alpha times its rho, or its guarantee's own."""
         order, total = Fraction(alpha), Fraction(0)
-        for pair, guarantee, count in self.parts:
+        for (pair, guarantee, count), moment in zip(self.parts, self._part_moments(), strict=True):
             rho = _part_rho(pair, guarantee)
-            known = [] if rho is None else [order * rho]
+            known = [] if rho is None else [count * order * rho]
             if guarantee is not None:
                 with suppress(NoSoundConversion):
-                    known.append(written(convert(guarantee, RenyiDP, alpha=alpha).epsilon))
+                    known.append(count * written(convert(guarantee, RenyiDP, alpha=alpha).epsilon))
+            if moment is not None:
+                with suppress(ArithmeticError, Unsuitable):
+                    value, error = moment.log_moment(alpha - 1)
+                    known += [Fraction((value + error) / (alpha - 1) * (1 + 2**-50))] if math.isfinite(value) else []
             if not known:
                 return math.inf
-            total += count * min(known)
+            total += max(min(known), Fraction(0))
         return round_up(total)
+
+    def _part_moments(self) -> list[Factor | None]:
+        """Return the moments of each part, where no part of its law is infinite."""
+        if self._moments is None:
+            found = [_computed(lambda part=part: moment_factor(*part), None) for part in self.parts]  # type: ignore[misc]
+            self._moments = [one if one is not None and one.log_finite == (0.0, 0.0) else None for one in found]
+        return self._moments
 
     def infinite(self) -> float:
         """Return an upper bound on the chance of an infinite loss, as far as an engine knows it; else 0."""
@@ -256,10 +269,11 @@ class DirectedLoss:
         return [engine for engine in (self._contour, self._axis) if engine is not None]
 
     def _single(self, ask: Callable[[Pair], Enclosure]) -> Enclosure | None:
-        """Answer from the pair itself when it is the only one."""
+        """Answer from the pair itself when it is the only one; a product is taken apart."""
         if self.pairs is not None and len(self.pairs) == 1 and self.pairs[0][1] == 1:
             return ask(self.pairs[0][0])
-        return None
+        alone = self.parts[0][0] if len(self.parts) == 1 and self.parts[0][2] == 1 else None
+        return None if alone is None or isinstance(alone, ProductPair) else ask(alone)
 
     def _too_wide(self, found: Enclosure | None, tolerance: float | None, scale: float) -> bool:
         """Say whether the lattice should be tried: nothing found, or wider than asked."""

@@ -125,7 +125,7 @@ class ConcentratedBooks(Books):
         """Return rho and delta; for a Gaussian guarantee rho is mu^2/2 without rounding."""
         match guarantee:
             case GaussianDP():
-                return written(guarantee.mu) ** 2 / 2, Fraction(0)
+                return written(guarantee.mu) ** 2 / 2, written(guarantee.delta)
             case PureDP():
                 return pure_price(guarantee.epsilon), Fraction(0)
             case ApproxDP():
@@ -160,7 +160,7 @@ class RenyiBooks(Books):
                 return (written(guarantee.epsilon),)
             case ZCDP(delta=0):
                 return (order * written(guarantee.rho),)
-            case GaussianDP():
+            case GaussianDP(delta=0):
                 return (order * written(guarantee.mu) ** 2 / 2,)
         return (written(_converted(guarantee, RenyiDP, alpha=self.alpha).epsilon),)
 
@@ -178,7 +178,12 @@ class GaussianBooks(Books):
 
     def amounts(self, guarantee: Guarantee) -> Amounts:
         """Return mu^2 and delta."""
-        gaussian = guarantee if isinstance(guarantee, GaussianDP) else _converted(guarantee, GaussianDP)
+        own: Number = getattr(guarantee, "delta", 0)
+        gaussian = (
+            guarantee
+            if isinstance(guarantee, GaussianDP)
+            else _converted(guarantee, GaussianDP, delta=written(own) if own else None)
+        )
         return written(gaussian.mu) ** 2, written(gaussian.delta)
 
     def write(self, numbers: Sequence[Number], relation: Relation) -> GaussianDP:

@@ -22,7 +22,16 @@ from discreet.privacy.adaptive.notions import (
     PureBooks,
     RenyiBooks,
 )
-from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP, convert
+from discreet.privacy.guarantees import (
+    ZCDP,
+    ApproxDP,
+    GaussianDP,
+    Guarantee,
+    PureDP,
+    RenyiDP,
+    approx_to_gaussian,
+    convert,
+)
 from discreet.privacy.loss import PrivacyLoss, compose
 from discreet.privacy.numbers import as_computed, as_written, written
 from discreet.privacy.pairs import Side
@@ -139,7 +148,7 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
         case RenyiBooks(alpha=alpha):
             return _renyi(loss, alpha)
         case GaussianBooks():
-            return _gaussian(loss) if at_delta is None else convert(_approx(loss, at_delta), GaussianDP)
+            return _gaussian(loss) if at_delta is None else approx_to_gaussian(_approx(loss, at_delta))
     raise NoSoundConversion(f"no price is known in {type(books).__name__}")
 
 

@@ -8,7 +8,7 @@ from discreet.privacy.guarantees.composition import (
     repeated,
     split,
 )
-from discreet.privacy.guarantees.conversion import convert, implies, pure_to_zcdp
+from discreet.privacy.guarantees.conversion import approx_to_gaussian, convert, implies, pure_to_gaussian, pure_to_zcdp
 from discreet.privacy.guarantees.curves import delta_of, epsilon_of, tradeoff_of, worst_pair
 from discreet.privacy.guarantees.guarantee import (
     ZCDP,
@@ -21,5 +21,5 @@ from discreet.privacy.guarantees.guarantee import (
     shown,
     warn_if_senseless,
 )
-from discreet.privacy.guarantees.to_gaussian import bounded_range_to_gaussian, pure_to_gaussian, rho_of_choices
+from discreet.privacy.guarantees.normal_scores import bounded_range_mu, rho_of_choices, rho_of_halves
 from discreet.privacy.guarantees.wording import in_words, plain, with_notion

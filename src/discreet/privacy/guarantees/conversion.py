@@ -11,12 +11,23 @@ from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws.number import Number, round_up
 from discreet.privacy.guarantees.curves import delta_of, epsilon_of
 from discreet.privacy.guarantees.guarantee import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.guarantees.to_gaussian import approx_to_gaussian, pure_to_gaussian, zcdp_to_gaussian
-from discreet.privacy.numbers import number, probability, renyi_order, upward, written
+from discreet.privacy.guarantees.normal_scores import pure_mu
+from discreet.privacy.numbers import (
+    bounds,
+    normal_upper_tail,
+    number,
+    probability,
+    renyi_order,
+    root_upward,
+    upward,
+    written,
+)
+from discreet.privacy.pairs import boundary
 from discreet.privacy.relation import require_known
 from discreet.randomness.rigor import Ball
 
 Notion = TypeVar("Notion", bound=Guarantee)
+_LARGE_RHO = 10**4
 
 
 def convert(
@@ -197,7 +208,10 @@ def _to_renyi(source: Guarantee, alpha: Number) -> RenyiDP:
 
 
 def _to_gaussian(source: Guarantee, delta: Number | None) -> GaussianDP:
-    """Return the better of the direct rule and, where a delta is granted, the way through (epsilon, delta)."""
+    """Return the better of the direct rule and, where a delta is granted, the way through (epsilon, delta).
+
+    A delta that is not granted is refused: whoever asks for a mu alone must not get one that leaves out a delta.
+    """
     direct = None
     match source:
         case PureDP():
@@ -208,6 +222,8 @@ def _to_gaussian(source: Guarantee, delta: Number | None) -> GaussianDP:
             direct = zcdp_to_gaussian(source)
         case GaussianDP():
             direct = source
+    if delta is None and isinstance(source, ApproxDP | ZCDP) and source.delta:
+        raise _delta_forbids(source, "no normal pair allows that with certainty. Pass delta= for an approximate mu.")
     if delta is None and direct is not None:
         return direct
     if delta is None:
@@ -277,6 +293,30 @@ def pure_to_renyi(guarantee: PureDP, alpha: Number) -> RenyiDP:
     return RenyiDP(alpha, min(max(upward(divergence), 0.0), round_up(epsilon)), relation=guarantee.relation)
 
 
+def pure_to_gaussian(guarantee: PureDP) -> GaussianDP:
+    """Return mu = -2 F^-1(1/(1 + e^epsilon)) with F the normal distribution function, the least possible.
+
+    Privacy. epsilon-DP implies mu-Gaussian DP with this mu, and no smaller mu follows.
+        Proof: the worst trade-off curve f is the polygon through (0, 1), (c, c), (1, 0) with c = 1/(1+e^epsilon). G(a)
+        = F(F^-1(1-a) - mu) is convex, G(0) = 1, G(1) = 0, and this mu makes G(c) = c; a convex curve lies below its
+        chords, so G <= f. A smaller mu has G(c) > c = f(c). In numbers mu = sqrt(8) erfinv(tanh(epsilon/2)), and as
+        F(-x) <= exp(-x^2/2)/2, never more than sqrt(8 epsilon).
+    Reference. Dong, Roth, Su 2022 for the trade-off curves.
+    """
+    return GaussianDP(pure_mu(Fraction(guarantee.epsilon)), relation=guarantee.relation)
+
+
+def approx_to_gaussian(guarantee: ApproxDP) -> GaussianDP:
+    """Return the mu of pure epsilon, delta-approximate with the same delta.
+
+    Privacy. (epsilon, delta)-DP implies delta-approximate mu-Gaussian DP with the mu of `pure_to_gaussian`.
+        Proof: as for `approx_to_zcdp`: M(x) = (1-delta) A + delta B and M(x') = (1-delta) A' + delta B', where (A, A')
+        is a post-processing of randomized response with epsilon in both directions at once, hence mu-Gaussian DP.
+    Reference. Kairouz, Oh, Viswanath 2015; Dong, Roth, Su 2022.
+    """
+    return GaussianDP(pure_to_gaussian(PureDP(guarantee.epsilon)).mu, guarantee.delta, relation=guarantee.relation)
+
+
 def approx_to_zcdp(guarantee: ApproxDP) -> ZCDP:
     """Return (epsilon tanh(epsilon/2))-zCDP, delta-approximate with the same delta.
 
@@ -298,6 +338,47 @@ def zcdp_to_renyi(guarantee: ZCDP, alpha: Number) -> RenyiDP:
         Proof: this is the definition at one order.
     """
     return RenyiDP(alpha, round_up(Fraction(alpha) * Fraction(guarantee.rho)), relation=guarantee.relation)
+
+
+def zcdp_to_gaussian(guarantee: ZCDP) -> GaussianDP:
+    """Return mu = 2 t where sqrt(-ln F(-t)) - sqrt(-ln F(t)) = sqrt(rho), with F the normal distribution function.
+
+    For small rho this is sqrt(2 pi ln(2) rho), about 2.09 sqrt(rho); for large rho it approaches sqrt(8 rho), which is
+    returned for rho above 10^4.
+
+    Privacy. rho-zCDP implies mu-Gaussian DP with this mu (at small rho some mu between 1.77 and 2.09 sqrt(rho) may
+    follow); with a delta both hold for the first parts of the mixtures.
+        Proof: let a test call 'P' with chance a = F(-y) under Q and b = F(-x) under P, x < y (a = 0 forces b = 0); the
+        guarantee mu-Gaussian DP says y - x <= mu. Data processing gives b^alpha a^(1-alpha) <= e^(alpha(alpha-1) rho)
+        for alpha > 1, and alpha = sqrt(-ln a / rho) makes it sqrt(-ln b) >= sqrt(-ln a) - sqrt(rho) (trivial if -ln a
+        <=
+        rho). With W(z) = sqrt(-ln F(-z)): W(y) - W(x) <= sqrt(rho). The complement of the test, with P and Q exchanged,
+        gives the same for -y < -x, so let x + y >= 0. W is convex (below), so W(m + t) - W(m - t) grows with m =
+        (x+y)/2; at m = 0 it is at most sqrt(rho), and grows with t = (y-x)/2: so y - x <= 2 t for the t above.
+        W is convex: with hazard h = F'(z)/F(-z), h' = h(h - z), and H = -ln F(-z), W'' >= 0 says 2 H >= h/(h - z). At
+        minus infinity both sides vanish, and the derivative of 2 H - h/(h - z) is h ((h-z)(2h-z) - 1)/(h-z)^2, which is
+        positive by Sampford's inequality.
+        For rho >= 9/2, mu <= sqrt(8 rho): F(-t) <= e^(-t^2/2)/2 gives W(t) >= sqrt(t^2/2 + ln 2), and sqrt(-ln(1-x)) <=
+        sqrt(2x) for x <= 1/2 gives W(-t) <= e^(-t^2/4); for t >= 3 the difference is at least t/sqrt(2).
+        Near 0 rho-zCDP contains randomized response with epsilon tanh(epsilon/2) = rho, which needs sqrt(pi rho).
+    Reference. Sampford 1953 for the hazard of the normal law; Bun, Steinke 2016; Dong, Roth, Su 2022.
+    """
+    rho = Fraction(guarantee.rho)
+
+    def gap(t: float) -> Ball:
+        tail = normal_upper_tail(number(t))
+        return (-tail.log()).sqrt() - (-(-tail).log1p()).sqrt() - number(rho).sqrt()
+
+    ceiling = root_upward(8 * rho)
+    if rho > _LARGE_RHO:
+        return GaussianDP(ceiling, guarantee.delta, relation=guarantee.relation)
+
+    def enough(t: float) -> bool:
+        return t > 0 and bounds(lambda: gap(t))[0] >= 0
+
+    if not enough(ceiling):
+        raise NoSoundConversion(f"no mu could be certified for {guarantee!r}")
+    return GaussianDP(2 * boundary(0.0, ceiling, enough)[1], guarantee.delta, relation=guarantee.relation)
 
 
 def renyi_to_renyi(guarantee: RenyiDP, alpha: Number) -> RenyiDP:

@@ -16,3 +16,4 @@ from discreet.privacy.loss.reference import (
     table_loss,
 )
 from discreet.privacy.loss.release import Release, Sampler
+from discreet.privacy.loss.walk import LossWalk

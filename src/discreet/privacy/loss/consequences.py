@@ -84,5 +84,5 @@ def _square_of(release: Release) -> Fraction | None:
     known = [release.guarantee] if math.isinf(largest) else [release.guarantee, PureDP(largest)]
     for guarantee in known:
         with suppress(NoSoundConversion):
-            found += [] if guarantee is None else [written(convert(guarantee, GaussianDP).mu) ** 2]
+            found += [] if guarantee is None else [written(convert(guarantee, GaussianDP, delta=0).mu) ** 2]
     return min(found, default=None)

@@ -10,7 +10,7 @@ from fractions import Fraction
 from discreet.errors import NoSoundConversion, ParameterError, RelationMismatch
 from discreet.laws import Enclosure, Pair
 from discreet.laws.number import Number, exact_rational, round_down, round_up
-from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, group_privacy
+from discreet.privacy.guarantees import ZCDP, GaussianDP, Guarantee, PureDP, group_privacy, worst_pair
 from discreet.privacy.loss.loss import PrivacyLoss
 from discreet.privacy.loss.release import Release, Sampler
 from discreet.privacy.numbers import bounds, number, probability, upward, whole
@@ -75,7 +75,7 @@ def _pairs(loss: PrivacyLoss, side: Side) -> tuple[Pair, ...]:
         pairs = loss.parts[0][0].towards(side)
         if pairs:
             return pairs
-    if loss.is_single and loss.guarantee is not None and not isinstance(loss.guarantee, PureDP | ApproxDP | GaussianDP):
+    if loss.is_single and loss.guarantee is not None and worst_pair(loss.guarantee) is None:
         raise NoSoundConversion(
             f"sampling acts on the whole curve of a release, and {loss.guarantee!r} is only a bound on its moments: "
             "sampled from that bound alone it would hardly cost less. Start from the noise instead: "

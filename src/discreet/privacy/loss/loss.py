@@ -10,6 +10,7 @@ from functools import reduce
 from typing import overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.display import definition_list
 from discreet.errors import ParameterError
@@ -30,7 +31,9 @@ from discreet.privacy.guarantees import (
 )
 from discreet.privacy.loss.consequences import consequences
 from discreet.privacy.loss.delta_curve import DeltaCurve
+from discreet.privacy.loss.law import LossLaw, law_of
 from discreet.privacy.loss.release import DRAWN, Directions, Release, Sampler, largest_of, spanning
+from discreet.privacy.loss.walk import LossWalk, walk_of
 from discreet.privacy.numbers import as_written, nonnegative, positive, probability, renyi_order, whole, written
 from discreet.privacy.pairs import Side, TradeOff
 from discreet.privacy.relation import Relation, combine, require_known
@@ -111,6 +114,7 @@ class PrivacyLoss:
         relation: Relation,
         guarantee: Guarantee | None = None,
         sampler: Sampler = Sampler.EVERYONE,
+        attained: bool = True,
     ) -> PrivacyLoss:
         """Price a release whose two directions differ: pairs for a removed person, pairs for an added one.
 
@@ -120,7 +124,7 @@ class PrivacyLoss:
         removed, added = tuple(_checked(remove)), tuple(_checked(add))
         if relation is not Relation.ADD_REMOVE:
             removed = added = tuple(dict.fromkeys((*removed, *added)))
-        release = Release(removed, added, guarantee, sampler=sampler)
+        release = Release(removed, added, guarantee, attained, sampler)
         return cls(((release, 1),), _stated(relation, guarantee))
 
     @classmethod
@@ -245,12 +249,14 @@ class PrivacyLoss:
         return self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, Fraction(0)), largest=math.inf)
 
     def renyi(self, alpha: Number) -> Enclosure:
-        """Enclose the Renyi divergence of an order alpha > 1, the larger of the two directions.
+        """Enclose the Renyi divergence of an order alpha >= 1, the larger of the two directions; of order 1 the mean.
 
         >>> from discreet.privacy import GaussianDP
         >>> GaussianDP(1).loss.renyi(8).upper
         4.0
         """
+        if alpha == 1:
+            return self.mean
         order = Fraction(renyi_order(alpha, name="alpha"))
         # divergences grow with the order: each end is taken at a float on its outer side
         low, high = round_down(order), round_up(order)
@@ -262,6 +268,46 @@ class PrivacyLoss:
                 if low > 1
             ]
         return largest_of(found) if found else Enclosure(0.0, math.inf, math.inf, "nothing is known")
+
+    @property
+    def mean(self) -> Enclosure:
+        """The mean loss under P, the Kullback-Leibler divergence, in the worse direction; see `LossLaw`.
+
+        >>> from discreet.privacy import PureDP
+        >>> (PureDP(1).loss * 4).mean.upper  # 4 tanh(1/2)
+        1.8484...
+        """
+        return self._law.mean
+
+    @property
+    def variance(self) -> Enclosure:
+        """The variance of the loss under P, for the pairs whose mean is `mean`.
+
+        >>> from discreet.privacy import GaussianDP
+        >>> (GaussianDP(1).loss * 9).variance.upper
+        9.0
+        """
+        return self._law.variance
+
+    def sample(self, count: int) -> NDArray[np.float64]:
+        """Draw total losses under P of the pairs whose mean is `mean`, for pictures and checks; see `LossLaw`.
+
+        No privacy rests on these draws. They need pairs of laws: a guarantee alone has none to draw from.
+        """
+        return self._law.sample(whole(count, name="count"))
+
+    def walk(self, count: int, *, delta: Number, walks: int = 40) -> LossWalk:
+        """Return random walks of the total loss over `count` repetitions, and lines that bound them; see `LossWalk`.
+
+        >>> from discreet.privacy import PureDP
+        >>> print(round(PureDP(0.1).loss.walk(100, delta=1e-5).tight[-1], 3))
+        4.307
+        """
+        return walk_of(self, whole(count, name="count"), probability(delta, name="delta"), whole(walks, name="walks"))
+
+    @property
+    def _law(self) -> LossLaw:
+        return law_of(self.parts, self.sides)
 
     def concentration(self) -> float:
         """Return a rho for which the releases together are rho-zCDP, or infinity; the least that is proven here.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import TYPE_CHECKING
@@ -198,8 +198,8 @@ def _finite_losses(parts: tuple[tuple[Release, int], ...], side: Side) -> tuple[
 
 def _at_most(found: Enclosure, ceiling: float) -> Enclosure:
     """Return an enclosure whose ends are at most a proven ceiling."""
-    ends = (min(end, ceiling) for end in (found.lower, found.estimate, found.upper))
-    return Enclosure(*ends, found.method, assumptions=found.assumptions)
+    lower, estimate, upper = (min(end, ceiling) for end in (found.lower, found.estimate, found.upper))
+    return replace(found, lower=lower, estimate=estimate, upper=upper)
 
 
 def largest_of(found: Sequence[Enclosure]) -> Enclosure:

@@ -6,10 +6,14 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.pair import unit_floats
 from discreet.privacy.numbers import bounds, nonnegative, number, plain, probability
-from discreet.privacy.pairs.worst_pairs import between, enclosed
+from discreet.privacy.pairs.worst_pairs import between, enclosed, moment
 from discreet.randomness.rigor import Ball
 
 _ENVELOPE = "envelope of the bounded-range family, in closed form"
@@ -88,6 +92,22 @@ class BoundedRangePair(Pair):
             return small * number(1 - chance) / (small + (1 - small) * number(chance))
 
         return enclosed(bounds(missed), method=_ENVELOPE, safe=SafeEnd.LOWER)
+
+    def moments(self) -> tuple[Enclosure, Enclosure]:
+        """Enclose the mean, r coth(r/2) - 2, and the variance, 4 - (r/sinh(r/2))^2."""
+        width = Fraction(self.range)
+        if width == 0:
+            return Enclosure.exact(0.0, method=_ENVELOPE), Enclosure.exact(0.0, method=_ENVELOPE)
+        half = width / 2
+        return moment(lambda: number(width) / number(half).tanh() - 2), moment(
+            lambda: 4 - (number(width) / number(half).sinh()) ** 2
+        )
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw losses by the quantiles of their density: e^(l/2) is uniform between its values at the two ends."""
+        width = float(self.range)
+        ranks = unit_floats(count)
+        return np.asarray(width + 2 * np.log(ranks + (1 - ranks) * math.exp(-width)))
 
     def reversed(self) -> BoundedRangePair:
         """Return the same pair: the family of its losses is symmetric."""

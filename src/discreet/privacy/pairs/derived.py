@@ -9,14 +9,19 @@ from enum import Enum
 from fractions import Fraction
 from typing import Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ParameterError
 from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, exact_rational
+from discreet.laws.pair import unit_floats
 from discreet.privacy.numbers import bounds, number, probability
 from discreet.privacy.pairs.tradeoff import tradeoff_from_deltas
 from discreet.privacy.pairs.worst_pairs import enclosed
 from discreet.randomness.rigor import Ball
 
+_LARGE, _RARE, _DOTS = 500.0, 1e-9, 4001
 _METHOD = "delta of the release on everybody, at the level and in the proportion that sampling gives"
 
 
@@ -120,6 +125,19 @@ class PoissonPair(Pair):
         """Mixing in the other law only lowers a divergence (joint quasi-convexity): the base's rho holds."""
         return self.base.concentration()
 
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw losses of the release and move them as sampling does; under Q they are those of the reverse, negated."""
+        rate = float(self.rate)
+        if self.side is Side.ADD:
+            return -np.log1p(rate * np.expm1(-self.base.draw_losses(count)))
+        drawn = np.where(
+            unit_floats(count) < rate, self.base.draw_losses(count), -self.base.reversed().draw_losses(count)
+        )
+        # ln(1 - g + g e^l), without overflow where l is large
+        large = drawn > _LARGE
+        small = np.log1p(rate * np.expm1(np.where(large, 0.0, drawn)))
+        return np.where(large, drawn + math.log(rate), small)
+
     def reversed(self) -> PoissonPair:
         """Exchange P and Q: the other direction."""
         return PoissonPair(self.base.reversed(), self.rate, self.side.opposite)
@@ -178,6 +196,17 @@ class FixedSizePair(Pair):
     def concentration(self) -> Fraction | None:
         """By the same joint quasi-convexity the base's rho holds."""
         return self.base.concentration()
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw from the discrete law that joins the dots of the curve at many levels: within a step of the true law."""
+        reach = min(self.max_loss().upper, 2 * self.epsilon(_RARE).upper + 1, _LARGE / 10)
+        levels = np.linspace(-reach, reach, _DOTS)
+        slopes, heights = np.exp(levels), np.array([self.delta(float(level)).estimate for level in levels])
+        descents = np.diff(heights) / np.diff(slopes)
+        before = np.append((heights[0] - 1) / slopes[0], descents)
+        chances = np.maximum(slopes * (np.append(descents, 0.0) - before), 0.0)
+        places = np.searchsorted(np.cumsum(chances), unit_floats(count) * np.sum(chances))
+        return np.asarray(levels[np.minimum(places, len(levels) - 1)])
 
     def reversed(self) -> FixedSizePair:
         """Return the same pair: changing a row back is changing a row."""
@@ -269,6 +298,17 @@ class Directed(Protocol):
     def tradeoff(self, alpha: float, /) -> Enclosure:
         """Enclose the least chance of a miss at a chance of a false alarm."""
 
+    @property
+    def mean(self) -> Enclosure:
+        """The mean loss."""
+
+    @property
+    def variance(self) -> Enclosure:
+        """The variance of the loss."""
+
+    def sample(self, count: int, /) -> NDArray[np.float64]:
+        """Draw losses."""
+
 
 class TwoDirections(Protocol):
     """The privacy loss of releases, as far as their pair needs to know it: its two directions."""
@@ -314,6 +354,15 @@ class ComposedPair(Pair):
     def tradeoff(self, alpha: float) -> Enclosure:
         """Enclose the best miss."""
         return self._towards(self.side).tradeoff(alpha)
+
+    def moments(self) -> tuple[Enclosure, Enclosure]:
+        """The mean and the variance of the releases together."""
+        loss = self._towards(self.side)
+        return loss.mean, loss.variance
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw losses of all releases, added."""
+        return self._towards(self.side).sample(count)
 
     def reversed(self) -> ComposedPair:
         """Return the other direction."""

@@ -6,10 +6,15 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.pair import unit_floats
 from discreet.privacy.numbers import bounds, nonnegative, number, plain, probability
-from discreet.privacy.pairs.worst_pairs import between, enclosed
+from discreet.privacy.pairs.worst_pairs import between, enclosed, moment
+from discreet.randomness.rigor import Ball
 
 _CLOSED_FORM = "closed form, evaluated in ball arithmetic and rounded outwards"
 
@@ -87,6 +92,24 @@ class LaplacePair(Pair):
         if level >= ratio or level < -ratio:
             return between(Fraction(level < -ratio))
         return enclosed(bounds(lambda: 1 - number((level - ratio) / 2).exp() / 2))
+
+    def moments(self) -> tuple[Enclosure, Enclosure]:
+        """Enclose the mean, m = r - 1 + e^-r, and the variance, r^2 - 2 r + 4 - (2 r + 4) e^-r - m^2."""
+        ratio = Fraction(self.ratio)
+
+        def mean() -> Ball:
+            return number(ratio) + (-number(ratio)).expm1()
+
+        def variance() -> Ball:
+            return number(ratio**2 - 2 * ratio + 4) - number(2 * ratio + 4) * (-number(ratio)).exp() - mean() ** 2
+
+        return moment(mean), moment(variance)
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw Laplace noise by its quantiles, and return the loss of each output."""
+        ratio, ranks = float(self.ratio), unit_floats(count)
+        noise = np.where(ranks < 0.5, np.log(2 * ranks), -np.log(2 * (1 - ranks)))
+        return np.asarray(np.abs(noise + ratio) - np.abs(noise))
 
     def reversed(self) -> LaplacePair:
         """Return the same pair: reflecting at the middle exchanges P and Q."""

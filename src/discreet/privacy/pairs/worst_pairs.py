@@ -7,9 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.errors import ParameterError
 from discreet.laws import Enclosure, Pair, SafeEnd
 from discreet.laws.number import Number, round_down, round_up
+from discreet.laws.pair import unit_floats
 from discreet.privacy.numbers import bounds, downward, nonnegative, normal_upper_tail, number, plain, probability
 from discreet.randomness.rigor import Ball
 
@@ -27,6 +31,12 @@ def enclosed(ends: tuple[float, float], *, method: str = _CLOSED_FORM, safe: Saf
 def between(value: Fraction, *, safe: SafeEnd = SafeEnd.UPPER) -> Enclosure:
     """Enclose a probability that is known as a rational number."""
     return enclosed((round_down(value), round_up(value)), method="exact rational", safe=safe)
+
+
+def moment(formula: Callable[[], Ball]) -> Enclosure:
+    """Enclose a number at least 0 that a formula gives."""
+    low, high = (max(end, 0.0) for end in bounds(formula))
+    return Enclosure(low, low if math.isinf(high) else low + (high - low) / 2, high, _CLOSED_FORM)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,6 +141,22 @@ class PureApproxPair(Pair):
             return Enclosure.exact(1.0, method=_CLOSED_FORM)
         return enclosed(bounds(lambda: number(extra) + number(1 - extra) / _total(claimed)))
 
+    def moments(self) -> tuple[Enclosure, Enclosure]:
+        """Enclose the mean, e tanh(e/2), and the variance, (e/cosh(e/2))^2; both are infinite when there is a delta."""
+        claimed, extra = self._parameters
+        if extra > 0:
+            return Enclosure.exact(math.inf, method=_CLOSED_FORM), Enclosure.exact(math.inf, method=_CLOSED_FORM)
+        half = claimed / 2
+        return moment(lambda: number(claimed) * number(half).tanh()), moment(
+            lambda: (number(claimed) / number(half).cosh()) ** 2
+        )
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw the claimed epsilon, its opposite, or infinity."""
+        claimed, extra = (float(one) for one in self._parameters)
+        signs = np.where(unit_floats(count) * (1 + math.exp(-claimed)) < 1, claimed, -claimed)
+        return np.where(unit_floats(count) < extra, math.inf, signs)
+
     def reversed(self) -> PureApproxPair:
         """Return the same pair: Q is P read backwards."""
         return self
@@ -208,6 +234,18 @@ class NormalPair(Pair):
         if mean == 0:
             return Enclosure.exact(float(level < 0), method=_CLOSED_FORM)
         return enclosed(bounds(lambda: normal_upper_tail(number(level / mean - mean / 2))))
+
+    def moments(self) -> tuple[Enclosure, Enclosure]:
+        """The loss is normal with mean mu^2/2 and variance mu^2."""
+        square = Fraction(self.mu) ** 2
+        return moment(lambda: number(square / 2)), moment(lambda: number(square))
+
+    def draw_losses(self, count: int) -> NDArray[np.float64]:
+        """Draw normal losses, by the quantiles of uniform floats."""
+        from scipy.special import ndtri
+
+        mean = float(self.mu)
+        return np.asarray(mean * mean / 2 + mean * ndtri(unit_floats(count)))
 
     def reversed(self) -> NormalPair:
         """Return the same pair: reflecting at mu/2 exchanges P and Q."""

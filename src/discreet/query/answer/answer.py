@@ -18,6 +18,7 @@ from discreet.display import Table, definition_list, page, paragraph, printable_
 from discreet.errors import ParameterError
 from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
+from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
 from discreet.query.expression import Value
 from discreet.query.measures import Estimated, Measure
@@ -110,12 +111,12 @@ class Answer:
         return self[self._single()][0]
 
     @property
-    def low(self) -> float:
+    def low(self) -> float | None:
         """The lower end of the interval, at `confidence`, of an answer that has one aggregate and one row."""
         return self.estimates(self._single())[0].low
 
     @property
-    def high(self) -> float:
+    def high(self) -> float | None:
         """The upper end of the interval, at `confidence`, of an answer that has one aggregate and one row."""
         return self.estimates(self._single())[0].high
 
@@ -142,7 +143,7 @@ class Answer:
         held = stated_confidence(confidence)
         method = "quantile of the noise, for the rows as they were bounded and clipped"
         return [
-            Estimate(value, min(low, value), max(high, value), held, Target.TABLE, self.guarantee, method)
+            Estimate(value, *_around(value, low, high), held, Target.TABLE, self.guarantee, method)
             for value, low, high in self._intervals(column, held)
         ]
 
@@ -157,6 +158,8 @@ class Answer:
         each = 1.0 - (1.0 - held) / count if together else held
         names, columns = self._with_intervals(each)
         words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
+        if any(low is None for name in self.measured for _, low, _ in self._intervals(name, each)):
+            words += f"; {NO_INTERVAL} where an end is empty"
         return Table(names, [list(row) for row in zip(*columns, strict=True)], words)
 
     def _with_intervals(self, confidence: float) -> tuple[list[str], list[list[Any]]]:
@@ -185,7 +188,10 @@ class Answer:
         index, inner = self.priced.places[source]
         found = self._estimated(index, confidence)[inner]
         # 0.0 is added for the sake of the negative zero, which people do not expect
-        return [(value, low + 0.0, high + 0.0) for value, low, high in (found[row] for row in self.finished.sources)]
+        return [
+            (value, None if low is None else low + 0.0, None if high is None else high + 0.0)
+            for value, low, high in (found[row] for row in self.finished.sources)
+        ]
 
     def _estimated(self, index: int, confidence: float) -> list[list[Estimated]]:
         known: dict[tuple[int, float], list[list[Estimated]]] = self._known
@@ -286,6 +292,11 @@ class Answer:
     def _repr_html_(self) -> str:
         """Return the answer for a notebook."""
         return self.table()._repr_html_() + definition_list(self.facts())
+
+
+def _around(value: float, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Return an interval that holds its value; None and None where none was bought."""
+    return (None, None) if low is None or high is None else (min(low, value), max(high, value))
 
 
 def plain(value: Value) -> bool | int | float | str | None:

@@ -9,10 +9,13 @@ from typing import TYPE_CHECKING, Any
 from discreet.display import visible
 from discreet.display.plots import BLUE, INK, Plot, axes
 from discreet.errors import ParameterError
+from discreet.privacy.estimate import NO_INTERVAL
 from discreet.query.answer.answer import Answer, key_columns
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from discreet.privacy import Estimate
 
 _MOST_BARS = 60
 _MOST_TICKS = 8
@@ -46,11 +49,17 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
         keys=keys,
         labels=list(zip(*(answer[key] for key in keys), strict=True)) if keys else [("",)] * len(estimates),
         values=[float(one.value) for one in estimates],
-        below=[float(one.value - one.low) for one in estimates],
-        above=[float(one.high - one.value) for one in estimates],
-        title=f"{name}, with {100 * confidence:.6g} % intervals",
+        below=[0.0 if one.low is None else float(one.value - one.low) for one in estimates],
+        above=[0.0 if one.high is None else float(one.high - one.value) for one in estimates],
+        title=f"{name}, {_interval_words(estimates, confidence)}",
     )
     return _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn)
+
+
+def _interval_words(estimates: Sequence[Estimate], confidence: float) -> str:
+    """Say which intervals are drawn; all of a column are bought, or none."""
+    bought = all(one.low is not None for one in estimates)
+    return f"with {100 * confidence:.6g} % intervals" if bought else NO_INTERVAL
 
 
 def _line(drawn: _Drawn) -> Plot:

@@ -23,7 +23,7 @@ from discreet.statistics.columns import FixedPoint
 from discreet.statistics.pricing import NoisyVector
 
 Number = int | float
-Estimated = tuple[Number, float, float]
+Estimated = tuple[Number, float | None, float | None]  # no ends where no interval was bought
 Released = Sequence[Sequence[int]]  # one sequence an entry, one integer a group
 
 STEP_BITS = 24  # of a sum: weight, value and rows of one unit together stay far below 63 bits

@@ -1,4 +1,4 @@
-"""Quantiles of values clipped to public bounds: one with its interval, or several in one charge."""
+"""Quantiles of values clipped to public bounds, each with its interval: one, or several in one charge."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from discreet.laws.number import round_down, round_up
 from discreet.privacy import GaussianDP, Price, Relation
-from discreet.privacy.guarantees import in_words, rho_of_choices
+from discreet.privacy.guarantees import in_words, rho_of_choices, rho_of_halves
 from discreet.query.expression import Expression
 from discreet.query.measures.measure import Estimated, Measure, Number, Released, argument_on_grid, rounding
 from discreet.query.plan import WEIGHT, Aggregate, Bounding
 from discreet.statistics.columns import FixedPoint
-from discreet.statistics.order_statistics import QuantileTree
-from discreet.statistics.ranks import Integers, Ranked, RankInterval
+from discreet.statistics.order_statistics import QuantileIntervals, QuantileTree
+from discreet.statistics.ranks import HALVES, CountsAround, Integers, Ranked, RankInterval, guarantee
 
 _BITS = 19
 _BITS_OF_SEVERAL = 16
@@ -27,10 +27,11 @@ _HELD = 0.95  # the confidence for which an interval is bought
 
 @dataclass(frozen=True)
 class QuantilesOfGroups(Measure):
-    """MEDIAN(x) and QUANTILE(x, level): one level with two more ranks around it, or several levels without.
+    """MEDIAN(x) and QUANTILE(x, level): one level or several, with counts of the rows around each value.
 
-    Privacy. Every group makes its choice by ranks as `RankInterval` or `QuantileTree` do for persons whose rows weigh
-        up to c, c the weight of a unit in all groups together. All groups together cost what one costs.
+    Privacy. Every group makes its choice by ranks as `RankChoice` or `QuantileTree` do for persons whose rows weigh up
+        to c, c the weight of a unit in all groups together, for half of the price; then it counts the rows around its
+        values as `CountsAround` does, for the other half. All groups together cost what one costs.
         Proof: a unit whose rows weigh w_g in group g moves the rank distances there by at most w_g / c of what the
         choice is priced for, so the losses in that group span at most the share w_g / c of the choice's range e. Groups
         choose independently of each other, and the w_g add up to c at most: the spans add up to e. Under change-one
@@ -38,9 +39,10 @@ class QuantilesOfGroups(Measure):
         + s_g add up to 2 c at most and r_g and s_g move distances by at most max(level, 1 - level) each. Several levels
         divide the weight W at a position into P pieces of floor((W + i) / P), i = 0 .. P - 1, told apart by random bits
         that do not depend on the rows: no piece falls when W grows, and they add up to W, so a unit moves the pieces
-        together by what it moves W.
-    Accuracy. One level: with confidence 95 % no quantile of the weighted rows at this level lies outside the interval.
-        Several levels: the interval is the range; ask for one at a time to buy narrower ones.
+        together by what it moves W. Given the values, the counts of all groups are one vector, to which every row adds
+        its weight once: the proof in `CountsAround` is about that vector, under change-one too.
+    Accuracy. With confidence 95 % no quantile of the weighted rows at a level lies outside its interval, one level and
+        group at a time; no interval is bought for a higher confidence.
     """
 
     asked: tuple[Aggregate, ...]
@@ -51,22 +53,21 @@ class QuantilesOfGroups(Measure):
 
     @property
     def entries(self) -> int:
-        """Value, low and high of one level, or one position a level."""
-        return 3 if len(self.levels) == 1 else len(self.levels)
+        """The values of all levels, then their lower ends, then their upper ends."""
+        return 3 * len(self.levels)
 
-    def mechanism(self, part: Price) -> RankInterval | QuantileTree:
-        """Return the choice that every group makes."""
-        price = choice_price(part)
-        asked: dict[str, Any] = {
-            "relation": self.bounding.relation,
-            "steps": self.scale.steps,
-            "epsilon": price.epsilon,
-            "rho": price.rho,
-            "rows": self._rows,
-        }
+    def mechanism(self, part: Price) -> RankInterval | QuantileIntervals:
+        """Return the choice and the counts that every group makes."""
+        asked: dict[str, Any] = {"relation": self.bounding.relation, "steps": self.scale.steps}
+        epsilon, rho = part.epsilon, part.rho if part.mu is None else rho_of_halves(part.mu)
+        price: dict[str, Any] = {"epsilon": epsilon, "rho": rho}
         if len(self.levels) == 1:
-            return RankInterval(level=self.levels[0], confidence=_HELD, **asked)
-        return QuantileTree(levels=self.levels, **asked)
+            asked |= {"rows": self._rows, "counted_rows": self.bounding.rows}
+            return RankInterval(level=self.levels[0], confidence=_HELD, **asked, **price)
+        half: dict[str, Any] = {name: amount and amount / HALVES for name, amount in price.items()}
+        tree = QuantileTree(levels=self.levels, rows=self._rows, **asked, **half)
+        around = CountsAround(levels=self.levels, confidence=_HELD, rows=self.bounding.rows, **asked, **half)
+        return QuantileIntervals(tree, around, guarantee(epsilon, rho, self.bounding.relation))
 
     @property
     def _rows(self) -> int:
@@ -84,7 +85,8 @@ class QuantilesOfGroups(Measure):
             if isinstance(choice, RankInterval):
                 chosen.append(choice(Ranked.of(places, steps=self.scale.steps, weights=weight)))
             else:
-                chosen.append(choice(divided(places, weight, pieces(self.scale.steps))))
+                values = choice.values(divided(places, weight, pieces(self.scale.steps)))
+                chosen.append(choice.with_intervals(values, (places, weight)))
         return [[int(one[entry]) for one in chosen] for entry in range(self.entries)]
 
     def values(self, released: Released) -> list[list[Number]]:
@@ -92,40 +94,42 @@ class QuantilesOfGroups(Measure):
         return [[self._value(one) for one in released[self._entry(asked)]] for asked in self.asked]
 
     def _entry(self, asked: Aggregate) -> int:
-        return 0 if len(self.levels) == 1 else self.levels.index(asked.level or Fraction(0))
+        return self.levels.index(self.levels[0] if asked.level is None else asked.level)
 
     def _value(self, position: int) -> Number:
         exact = self.scale.value(min(max(position, 0), self.scale.steps))
         return int(exact) if rounding(self.scale, self.argument) == 0 else float(exact)
 
     def estimates(self, released: Released, part: Price, confidence: float) -> list[list[Estimated]]:  # noqa: ARG002
-        """Return the values with the interval that was bought: it does not shrink with the confidence."""
-        bottom, top = self.scale.value(0), self.scale.value(self.scale.steps)
-        half = rounding(self.scale, self.argument)
+        """Return the values with the interval that was bought, which does not shrink with a lower confidence."""
         found = []
         for asked in self.asked:
+            values, lows, highs = released[self._entry(asked) :: len(self.levels)]
             rows: list[Estimated] = []
-            for group in zip(*released, strict=True):
-                value = self._value(group[self._entry(asked)])
-                low, high = bottom, top
-                if len(self.levels) == 1 and confidence <= _HELD:
-                    low = max(self.scale.value(max(min(group), 0)) - half, bottom)
-                    high = min(self.scale.value(min(max(group), self.scale.steps)) + half, top)
-                rows.append((value, round_down(low), round_up(high)))
+            for value, low, high in zip(values, lows, highs, strict=True):
+                ends = self._ends(low, high) if confidence <= _HELD else (None, None)
+                rows.append((self._value(value), *ends))
             found.append(rows)
         return found
 
+    def _ends(self, low: int, high: int) -> tuple[float, float]:
+        """Return two positions as values, half a step further out where rows were rounded."""
+        half, top = rounding(self.scale, self.argument), self.scale.steps
+        first = self.scale.value(low) - (half if low > 0 else 0)
+        last = self.scale.value(high) + (half if high < top else 0)
+        return round_down(first), round_up(last)
+
     def rank_error(self, part: Price, confidence: float) -> float | None:
-        """Return the rank distance, in rows, that one level keeps with the confidence; None for several."""
+        """Return the rank distance, in rows, that one level keeps on every table; None for several."""
         choice = self.mechanism(part)
         return choice.value.error(confidence) if isinstance(choice, RankInterval) else None
 
     def words(self, part: Price) -> str:
         """Say what is released."""
         count = len(self.levels)
-        what = "a quantile and two ranks around it" if count == 1 else f"{count} quantiles"
+        what = "a quantile" if count == 1 else f"{count} quantiles"
         price = in_words(self.mechanism(part).guarantee if part.mu is None else GaussianDP(part.mu))
-        return f"{what}, by the exponential mechanism on ranks: {price}"
+        return f"{what} by the exponential mechanism on ranks, and noisy counts of the rows around: {price}"
 
 
 def choice_price(part: Price) -> Price:

@@ -124,7 +124,7 @@ def _cost_in_budget(made: PricedQuery, policy: Policy) -> str:
     notion = type(policy.budget)
     if isinstance(made.guarantee, notion) or (notion is ApproxDP and isinstance(made.guarantee, PureDP)):
         return ""
-    return in_words(convert(made.guarantee, notion))
+    return in_words(convert(made.guarantee, notion, delta=made.cost.delta or None))
 
 
 def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float) -> Table:
@@ -154,7 +154,7 @@ def _width(measure: Any, part: Any, width: float | None, confidence: float) -> o
         return f"{width:.5g}"
     if isinstance(measure, QuantilesOfGroups):
         rank = measure.rank_error(part, confidence)
-        return f"{rank:.4g} rows in rank" if rank is not None else "in rank; ask one level for an interval"
+        return f"{rank:.4g} rows in rank" if rank is not None else "in rank, each with an interval"
     return "depends on the rows of a group: state rows_expected="
 
 

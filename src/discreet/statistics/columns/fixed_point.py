@@ -117,14 +117,14 @@ class FixedPoint:
         The work does not depend on the values.
         """
         present = first = second = 0
-        for chunk, missing in self._chunks(values):
+        for chunk, missing in self.chunks(values):
             present += chunk.size - missing
             first += int(chunk.sum())
             if squares:
                 second += _sum_of_squares(chunk)
         return Totals(present, first, second)
 
-    def _chunks(self, values: NDArray[Any]) -> Iterator[tuple[NDArray[np.float64], int]]:
+    def chunks(self, values: NDArray[Any]) -> Iterator[tuple[NDArray[np.float64], int]]:
         """Yield the positions of a chunk, 0 for a missing value, and how many were missing."""
         buffer, flags = np.empty(_CHUNK), np.empty(_CHUNK, dtype=np.bool_)
         low, per_step, top = _to_float(self.start * self.grid), _to_float(1 / self.grid), float(self.steps)

@@ -14,6 +14,7 @@ from discreet.display import Table
 from discreet.errors import InputError
 from discreet.frames import Typed, key_form, to_pandas
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, Target
+from discreet.privacy.estimate import NO_INTERVAL
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
@@ -25,9 +26,9 @@ _SHOWN = 20
 class EstimateTable(Mapping[Any, Estimate]):
     """A mapping from keys to estimates, in the order in which they were asked for.
 
-    `labels`, `value`, `low` and `high` are the same as columns. The intervals hold one at a time, and
-    `half_width_together` is the half-width that holds for all of them at once (infinite where it is not known). The
-    guarantee covers the whole table, not each line.
+    `labels`, `value`, `low` and `high` are the same as columns, `low` and `high` not a number (NaN) where no interval
+    was bought. The intervals hold one at a time, and `half_width_together` is the half-width that holds for all of them
+    at once (infinite where it is not known). The guarantee covers the whole table, not each line.
     """
 
     labels: tuple[Any, ...]
@@ -62,8 +63,7 @@ class EstimateTable(Mapping[Any, Estimate]):
             raise KeyError("the key must be one of those released; got another, write one of `.labels`")
         return Estimate(
             self.value[place].item(),
-            float(self.low[place]),
-            float(self.high[place]),
+            *self._ends(place),
             self.confidence,
             Target.TABLE,
             self.guarantee,
@@ -71,27 +71,37 @@ class EstimateTable(Mapping[Any, Estimate]):
             self.cost,
         )
 
+    def _ends(self, place: int) -> tuple[float | None, float | None]:
+        """Return the interval of a line, None and None where there is none."""
+        if np.isnan(self.low[place]):
+            return None, None
+        return float(self.low[place]), float(self.high[place])
+
     def to_pandas(self) -> Any:
-        """Return a frame with the keys as its index and the columns value, low and high."""
+        """Return a frame with the keys as its index and the columns value, low and high (missing if not bought)."""
         return to_pandas({"value": self.value, "low": self.low, "high": self.high}, index=self.labels)
 
     def plot(self, *, title: str = "", x_label: str = "") -> Plot:
-        """Draw the values with their intervals, at most the first twenty."""
+        """Draw the values with their intervals, at most the first twenty; the title says where there are none."""
         from discreet.display.plots import plot_interval
 
         shown = slice(0, _SHOWN)
-        middle = np.clip(self.value[shown].astype(np.float64), self.low[shown], self.high[shown])
+        value = self.value[shown].astype(np.float64)
+        bought = ~np.isnan(self.low[shown])
+        low, high = np.where(bought, self.low[shown], value), np.where(bought, self.high[shown], value)
         names = [str(key) for key in self.labels[shown]]
-        return plot_interval(names, middle, self.low[shown], self.high[shown], title=title, x_label=x_label)
+        words = title if bought.all() else f"{title}: {NO_INTERVAL}" if title else NO_INTERVAL
+        return plot_interval(names, np.clip(value, low, high), low, high, title=words, x_label=x_label)
 
     def _table(self) -> Table:
         """Return the first lines for a reader."""
         rows = [
-            [str(key), self.value[place].item(), float(self.low[place]), float(self.high[place])]
-            for place, key in enumerate(self.labels[:_SHOWN])
+            [str(key), self.value[place].item(), *self._ends(place)] for place, key in enumerate(self.labels[:_SHOWN])
         ]
         more = "" if len(self) <= _SHOWN else f", the first {_SHOWN} of {len(self)}"
-        return Table(["key", "value", "low", "high"], rows, f"{self.guarantee!r}, {100 * self.confidence:.6g} %{more}")
+        some = "" if not np.isnan(self.low).any() else f", {NO_INTERVAL} where low and high are empty"
+        words = NO_INTERVAL if np.isnan(self.low).all() and len(self) else f"{100 * self.confidence:.6g} %{some}"
+        return Table(["key", "value", "low", "high"], rows, f"{self.guarantee!r}, {words}{more}")
 
     def __str__(self) -> str:
         return str(self._table())

@@ -8,12 +8,13 @@ from typing import Any, Unpack
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Estimate, Price, Relation, Target
+from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.numbers import number, upward
 from discreet.randomness.rigor import Ball
 from discreet.statistics.options import QuantileOptions, QuantileTerms, named_after
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.pricing import choosable
-from discreet.statistics.ranks import MOST_STEPS, RankChoice, Ranked, RankFlip, RankInterval, exact_level
+from discreet.statistics.ranks import HALVES, MOST_STEPS, RankChoice, Ranked, RankFlip, RankInterval, exact_level
 from discreet.statistics.statistic import Tables
 
 
@@ -30,10 +31,10 @@ class Quantile(RankedStatistic):
         have several rows.
         Proof: in `RankChoice` and `RankFlip`; the position of a row on the grid depends on that row alone.
     Accuracy. Among the values as they were rounded to the grid the rank distance is above `rank_error` with probability
-        at most 1 - confidence, whatever the data (with midrank=True the distance is another, see `RankFlip`). With
-        interval=True two more ranks are released, at a third of the price each, which contain the quantile with at
-        least the stated confidence, of the table or of the population: see `RankInterval`. Without it the interval is
-        the bounds.
+        at most 1 - confidence, whatever the data, and on some data no less (with midrank=True the distance is another,
+        see `RankFlip`). With interval=True half of the price buys counts of the rows around the value, which prove an
+        interval that contains the quantile with at least the stated confidence, of the table or of the population: see
+        `RankInterval`. Without it there is none: `low` and `high` are None.
     Cost. A sort.
     Figure. quantile-error.svg
     Reference. Smith 2011; McSherry, Talwar 2007.
@@ -112,10 +113,10 @@ class Quantile(RankedStatistic):
         failure, wanted = 1 - Fraction(self.confidence), price.error
 
         def rate() -> Ball:
-            return number(Fraction(self.scale.steps) / failure).log() / number(wanted)
+            return number(Fraction(self.scale.steps) * (1 - failure) / failure).log() / number(wanted)
 
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
-        parts = 3 if self.interval else 1
+        parts = HALVES if self.interval else 1
         return Fraction(upward(rate)) * 2 * one * (self.rows or 1) * parts
 
     def rank_error(self) -> float:
@@ -129,16 +130,12 @@ class Quantile(RankedStatistic):
         return Ranked.of(positions, steps=self.scale.steps, weights=weights)
 
     def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:  # noqa: ARG002
-        """Return the chosen value with its interval."""
-        if isinstance(released, tuple):
-            position, low, high = released
-            ends = min(position, low, high), max(position, low, high)
-            method = "two more ranks, each beyond its rank error"
-        else:
-            position, ends = released, (0, self.scale.steps)
-            method = "the bounds; interval=True buys a narrower interval"
+        """Return the chosen value with its interval, if one was bought."""
+        if not isinstance(released, tuple):
+            return self._estimated(self.value_at(released), None, None, f"a choice by rank, {NO_INTERVAL}")
+        position, *ends = released
         low, high = self.bounds_at(*ends)
-        return self._estimated(self.value_at(position), low, high, method)
+        return self._estimated(self.value_at(position), low, high, "counts of the rows around the value")
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A row lies at a bound."""

@@ -7,6 +7,7 @@ law lists every table of random bits and every tuple of answers.
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -58,6 +59,14 @@ class ManyQuantiles(Mechanism):
     def guarantee(self) -> Guarantee:
         """Pure where epsilon was asked for, concentrated where rho was."""
         return guarantee(self._epsilon, self._rho, self.relation)
+
+    @abstractmethod
+    def variance(self) -> float:
+        """Return about the mean squared rank error of all levels, in rows, on a table without empty stretches."""
+
+    @abstractmethod
+    def error(self, confidence: float, *, rows_expected: int) -> list[float]:
+        """Return the rank distance of each level that, over all of them at once, holds with the confidence."""
 
     @property
     def _fine_steps(self) -> int:

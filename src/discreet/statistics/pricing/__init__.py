@@ -1,6 +1,10 @@
 """What a statistic costs, and the noise that its answers carry together."""
 
-from discreet.statistics.pricing.combined_noise import combination_quantile, mean_of_population
+from discreet.statistics.pricing.combined_noise import (
+    combination_quantile,
+    mean_of_population,
+    normal_with_noise_quantile,
+)
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.statistics.pricing.price import (
     choosable,

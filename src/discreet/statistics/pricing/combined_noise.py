@@ -18,6 +18,10 @@ A_i exp(-t / b_i), A_i the product over j other than i of b_i^2 / (b_i^2 - b_j^2
 the product of 1 / (1 + b_i^2 u^2); split it into partial fractions. Scales too close to each other are moved apart
 upwards, which only makes the sum larger.
 
+Lemma (normal with Laplace variables). The same partial fractions make the density of the sum of Laplace variables a
+combination of Laplace densities, so its sum with a normal variable exceeds t with the sum of all A_i times the chance
+for the normal variable and one Laplace variable of scale b_i.
+
 Lemma (from the table to the population). For n independent values in [0, 1] with mean expectation m, P(average <= a) <=
 exp(-n kl(a, m)) for a <= m, and the same above, where kl(a, m) = a ln(a / m) + (1 - a) ln((1 - a) / (1 - m)). Proof.
 exp(s x) is convex in x, so its expectation is at most that of a coin with the same mean; Chernoff's bound for coins,
@@ -29,11 +33,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from discreet.laws import RoundedGaussian
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.laws import DiscreteLaplace, RoundedGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.mechanisms.noise import GaussianNoise
 
+Floats = NDArray[np.float64]
 _APART = 2e-4
+_MANY_APART = 1e-2  # the factors of five equal scales would cancel too many digits
 _STEPS = 200
 
 
@@ -62,12 +71,7 @@ def combination_quantile(noise: IntegerNoise, coefficients: Sequence[float], con
 
 def _laplace_sum_quantile(scales: list[float], rest: float) -> float:
     """Return the least t, to rounding, at which the chance of exceeding it has fallen to `rest`."""
-    floor = 1e-6 * max(scales)  # a smaller scale is raised to this: partial fractions stay well conditioned
-    ordered = _moved_apart(sorted(max(scale, floor) for scale in scales))
-    factors = [
-        math.prod(one**2 / (one**2 - two**2) for other, two in enumerate(ordered) if other != place)
-        for place, one in enumerate(ordered)
-    ]
+    ordered, factors = _partial_fractions(scales)
     point = 0.0
     for _ in range(_STEPS):  # the chance is convex in t, so Newton's steps from the left stay on the left
         terms = [factor * math.exp(-point / scale) for factor, scale in zip(factors, ordered, strict=True)]
@@ -79,15 +83,74 @@ def _laplace_sum_quantile(scales: list[float], rest: float) -> float:
     return point * (1.0 + 1e-9)
 
 
-def _moved_apart(ordered: list[float]) -> list[float]:
+def _partial_fractions(scales: list[float]) -> tuple[list[float], list[float]]:
+    """Return scales that are apart, none below the given ones, and the factors A_i of the lemma."""
+    floor = 1e-6 * max(scales)  # a smaller scale is raised to this: partial fractions stay well conditioned
+    ordered = _moved_apart(sorted(max(scale, floor) for scale in scales), _APART if len(scales) <= 3 else _MANY_APART)
+    factors = [
+        math.prod(one**2 / (one**2 - two**2) for other, two in enumerate(ordered) if other != place)
+        for place, one in enumerate(ordered)
+    ]
+    return ordered, factors
+
+
+def _moved_apart(ordered: list[float], least: float) -> list[float]:
     """Raise scales, in growing order, until none is too close to the one before."""
     apart: list[float] = []
     for scale in ordered:
-        apart.append(max(scale, apart[-1] * (1.0 + _APART)) if apart else scale)
+        apart.append(max(scale, apart[-1] * (1.0 + least)) if apart else scale)
     return apart
 
 
 _BISECTIONS = 60
+
+
+def normal_with_noise_quantile(
+    noise: IntegerNoise, coefficients: Sequence[float] | Floats, deviation: float, rest: float
+) -> float:
+    """Return a t with P(N + sum of c_i Z_i > t) <= rest for a normal N and independent noises Z_i, close to the least.
+
+    >>> from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+    >>> round(normal_with_noise_quantile(DiscreteLaplace(1), [1e-12], 10.0, 0.025), 3)
+    19.6
+    """
+    from scipy.special import ndtri
+
+    sizes = [abs(float(coefficient)) for coefficient in coefficients if coefficient]
+    scale = float(noise.scale)
+    if not isinstance(noise, DiscreteLaplace):
+        return -float(ndtri(rest)) * math.hypot(deviation, *(size * scale for size in sizes)) + math.fsum(sizes)
+    scales, factors = (np.array(part) for part in _partial_fractions([size * scale for size in sizes]))
+
+    def within(point: float) -> bool:
+        return float(factors @ _normal_laplace_tail(point, deviation, scales)) <= rest * (1.0 - 1e-7)
+
+    low = high = max(-float(ndtri(rest)) * deviation, 0.01 * deviation)
+    while not within(high):
+        low, high = high, high * 1.25
+    while high - low > 1e-6 * high:
+        middle = (low + high) / 2
+        low, high = (low, middle) if within(middle) else (middle, high)
+    return high + math.fsum(sizes)
+
+
+def _normal_laplace_tail(point: float, deviation: float, scales: Floats) -> Floats:
+    """Return P(N + L > t) for a normal variable and Laplace variables of these scales, one at a time.
+
+    P(N > t) + E(exp(-(t - N) / b); N < t) / 2 - E(exp((t - N) / b); N > t) / 2: the expectations are normal tails times
+    exponentials, which erfcx(x) = exp(x^2) erfc(x) keeps from overflowing.
+    """
+    from scipy.special import erfcx, ndtr
+
+    above, ratio = point / deviation, deviation / scales
+    weight = math.exp(-(above**2) / 2.0) / 2.0
+    right = weight * erfcx((above + ratio) / math.sqrt(2.0))
+    wide = ratio <= above
+    left = weight * erfcx(np.where(wide, 0.0, ratio - above) / math.sqrt(2.0))
+    safe = np.where(wide, ratio, 0.0)
+    left = np.where(wide, np.exp(safe**2 / 2.0 - safe * above) * ndtr(above - ratio), left)
+    found: Floats = ndtr(-above) + (left - right) / 2.0
+    return found
 
 
 def mean_of_population(low: float, high: float, size: float, rest: float) -> tuple[float, float]:

@@ -1,5 +1,6 @@
 """Choosing by rank: the exact draw that quantiles and medians share."""
 
+from discreet.statistics.ranks.cells import CountsAround, weighed
 from discreet.statistics.ranks.choice import (
     MOST_STEPS,
     RankChoice,
@@ -12,7 +13,7 @@ from discreet.statistics.ranks.choice import (
 )
 from discreet.statistics.ranks.draw import draw_by_rank, toss
 from discreet.statistics.ranks.error import rank_error
-from discreet.statistics.ranks.interval import RankInterval
+from discreet.statistics.ranks.interval import HALVES, RankInterval
 from discreet.statistics.ranks.law import ListedLaw, chances
 from discreet.statistics.ranks.ranked import (
     TIE_BITS,

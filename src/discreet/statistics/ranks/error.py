@@ -20,12 +20,15 @@ def rank_error(*, rate: Number, candidates: int, failure: Number, best: int = 1)
     The rate is epsilon / (2 D), D the rank distance that one person can change; `best` of the candidates are known to
     have distance 0 (one always has).
 
-    Accuracy. P(distance > t) <= failure for t = (ln((candidates - best) / best) + ln(1 / failure)) / rate.
-        Proof: the candidates beyond t weigh at most exp(-rate t) each, together at most (candidates - best) times
-        that; the best alone weigh `best`. The probability is below the quotient, which is `failure`.
+    Accuracy. P(distance > t) <= failure for t = ln((candidates - best) / best * (1 - failure) / failure) / rate; on the
+        worst table P(distance >= t) is `failure` exactly, so that no bound for all tables is less.
+        Proof: the law is proportional to the weights exp(-rate * distance). Let w be the weight of the candidates
+        beyond t: at most x = (candidates - best) exp(-rate t). The others weigh at least `best`, so the chance is at
+        most x / (best + x), since w / (best + w) grows with w; and that is `failure`. Where all rows lie at one
+        position, half of them t of the median, that position has distance 0 and every other candidate distance t.
 
     >>> round(rank_error(rate=0.5, candidates=1 << 38, failure=0.05), 1)
-    58.7
+    58.6
     """
     exact = positive_rational(rate, name="rate")
     chance = exact_rational(failure, name="failure")
@@ -35,7 +38,7 @@ def rank_error(*, rate: Number, candidates: int, failure: Number, best: int = 1)
         raise ParameterError(
             "best must be the number of candidates at distance 0, at least 1; got less", parameter="best"
         )
-    odds = Fraction(candidates - best, best) / chance
+    odds = Fraction(candidates - best, best) * (1 - chance) / chance
     if odds <= 1:
         return 0.0
 

@@ -78,7 +78,11 @@ class Ranked:
 
     def weights_below(self, count: int) -> Integers:
         """Return the weight of the rows below each of the candidates 0, 1, ..., `count`."""
-        places = np.searchsorted(self.positions, np.arange(count + 1))
+        return self.weights_before(np.arange(count + 1))
+
+    def weights_before(self, candidates: Integers) -> Integers:
+        """Return the weight of the rows of the whole table below each of some candidates."""
+        places = np.searchsorted(self.positions, candidates)
         return places.astype(np.int64) if self.cumulative is None else self.cumulative[places]
 
     def widened(self) -> Ranked:

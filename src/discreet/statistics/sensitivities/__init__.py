@@ -53,6 +53,7 @@ class Query(Enum):
     MINIMUM = order.MINIMUM
     MAXIMUM = order.MAXIMUM
     MEDIAN = order.MEDIAN
+    MIDDLE_MEDIAN = order.MIDDLE_MEDIAN
     QUANTILE = order.QUANTILE
     RANGE = order.RANGE
     RANK_SCORE = order.RANK_SCORE

@@ -9,7 +9,7 @@ from itertools import groupby
 
 from discreet.privacy import Norm
 from discreet.statistics.sensitivities.known_tables import KnownTables
-from discreet.statistics.sensitivities.rule import Case, Finding, Rule, pair
+from discreet.statistics.sensitivities.rule import Blocks, Case, Finding, Rule, pair
 
 _LARGE = (
     "Too large to be of use: choose among candidates by their rank instead (Query.RANK_SCORE, statistics.quantile)."
@@ -59,7 +59,65 @@ MEDIAN = Rule(
     add_remove=Case("U - L", _WITHIN, _rows("U", "UL")),
     change_one=Case("U - L", _WITHIN, _rows("LUU", "LLU")),
     needs=("bounds",),
-    remark=f"It bounds the mean of the two middle rows too. {_LARGE}",
+    remark=f"For the mean of the two middle rows see Query.MIDDLE_MEDIAN, which one row moves less. {_LARGE}",
+)
+
+
+def _middle(domain: KnownTables, rows: int, first: int, second: int, more: int) -> Finding:
+    """Return `rows` rows, `first` of them at L, beside `rows` + `more` rows, `second` of them at U.
+
+    The answers are as far apart as the tables show: L and U count for 0 and 1 in the middle of the sorted rows.
+    """
+    low, high = domain.lower, domain.upper
+    one: Blocks = ((low, first), (high, rows - first))
+    two: Blocks = ((low, rows + more - second), (high, second))
+    apart = _share_at_upper(rows + more, second) - _share_at_upper(rows, rows - first)
+    return pair(domain.width * apart, one, two)
+
+
+def _share_at_upper(rows: int, upper: int) -> Fraction:
+    """Return the median of zeros and ones, so many of them ones: 0, one half or 1."""
+    return Fraction((2 * upper > rows) + (2 * upper >= rows), 2)
+
+
+def _middle_added(domain: KnownTables) -> Finding:
+    least = domain.rows
+    if domain.rows_of_one == 1:
+        below = (least + 1) // 2
+        return _middle(domain, least, below, least - below + 1, 1)
+    rows = least + (least + 1) % 2  # an odd number of rows, with L just in the middle
+    return _middle(domain, rows, (rows + 1) // 2, rows // 2 + 2, 2)
+
+
+def _middle_changed(domain: KnownTables) -> Finding:
+    rows = domain.rows
+    if domain.rows_of_one == 1:
+        below = (rows + 1) // 2
+        return _middle(domain, rows, below, rows - below + 1, 0)
+    below = rows // 2 + 1
+    return _middle(domain, rows, below, rows - below + 2, 0)
+
+
+MIDDLE_MEDIAN = Rule(
+    name="median with two middle rows",
+    description="middle one of the sorted rows; of an even number of rows the mean of the two in the middle",
+    add_remove=Case(
+        "(U - L) / 2 for c = 1, U - L for c > 1, at least one row",
+        "sort the rows. One more row takes the median from the middle row to the mean of it and a neighbor, or from "
+        "the mean of two middle rows to a number between them: by half the distance of two rows at most. Two more rows "
+        "can take it from L to U",
+        _middle_added,
+    ),
+    change_one=Case(
+        "(U - L) / 2 for c = 1 and n even, else U - L",
+        "sort the rows x_1 <= x_2 <= ... One changed row takes the k-th of them to between x_(k-1) and x_(k+1). So "
+        "with n = 2 k the median moves by at most (x_(k+1) - x_k + x_(k+2) - x_(k+1)) / 2 = (x_(k+2) - x_k) / 2, and "
+        "down alike. With an odd n, or two changed rows, it can go from L to U",
+        _middle_changed,
+    ),
+    needs=("bounds", "people"),
+    integral=False,
+    remark=_LARGE,
 )
 
 

@@ -43,10 +43,6 @@ class MeanInterval:
         """Return low, value and high of p, from A and A + B."""
         return mean_shares(first, size, lambda share: self._reach(share, confidence))
 
-    def least_size(self, size: float, confidence: float) -> float:
-        """Return what A + B is at least, with the confidence."""
-        return size - combination_quantile(self.noise, self._of_size, confidence)
-
     def half_width(self, size: float, rest: float) -> float:
         """Return the half-width at the worst p where A + B is `size`, its own noise included; infinite for small sizes.
 

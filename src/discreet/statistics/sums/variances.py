@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, InputError
 from discreet.laws.number import round_down, round_up
 from discreet.privacy import Estimate, Price, Relation, Target
-from discreet.statistics.options import MeanOptions, VarianceOptions, named_after
+from discreet.statistics.options import MomentOptions, VarianceOptions, named_after
 from discreet.statistics.pricing import NoisyVector, mean_of_population, priced_noise
 from discreet.statistics.statistic import BoundedStatistic, Tables
 from discreet.statistics.sums.three_sums import (
@@ -72,7 +72,7 @@ class Variance(BoundedStatistic):
 
     moment = "variance"
 
-    def __init__(self, *, sample: bool = False, **options: Unpack[MeanOptions]) -> None:
+    def __init__(self, *, sample: bool = False, **options: Unpack[MomentOptions]) -> None:
         super().__init__(**options)
         self.scale.check_squares()
         self.sample = bool(sample)
@@ -255,11 +255,12 @@ class StandardDeviation(Variance):
     def estimate(self, released: Any, *, public_rows: int | None) -> Estimate:
         """Return the root of the noisy variance, and of the ends of its interval."""
         spread = super().estimate(released, public_rows=public_rows)
+        low, high = spread.ends
         return dataclasses.replace(
             spread,
             value=math.sqrt(spread.value),
-            low=math.nextafter(math.sqrt(spread.low), 0.0),
-            high=math.nextafter(math.sqrt(spread.high), math.inf),
+            low=math.nextafter(math.sqrt(low), 0.0),
+            high=math.nextafter(math.sqrt(high), math.inf),
         )
 
 

@@ -114,7 +114,15 @@ def planted(
 
     >>> from discreet.mechanisms import Laplace
     >>> from discreet.testing.planted.additive import NeverNegative
-    >>> planted(Laplace, NeverNegative, "sign lost", "never negative", Level.EXACT, epsilon=1, sensitivity=1).name
+    >>> planted(
+    ...     Laplace,
+    ...     NeverNegative,
+    ...     "sign lost",
+    ...     "never negative",
+    ...     Level.EXACT,
+    ...     epsilon=1,
+    ...     sensitivity=1,
+    ... ).name
     'Laplace: sign lost'
     """
     make, correct = partial(wrong, **stated), partial(right, **stated)

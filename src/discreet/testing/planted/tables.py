@@ -19,9 +19,9 @@ _KEPT = Relation.ADD_REMOVE
 class LowThreshold(ThresholdedHistogram):
     """The threshold is three too low for its delta."""
 
-    def _least_start(self) -> int:
-        """Start earlier."""
-        return super()._least_start() - 3
+    def __init__(self, **stated: Any) -> None:
+        super().__init__(**stated)
+        self.threshold -= 3
 
 
 class HoldsTwo(ThresholdedHistogram):

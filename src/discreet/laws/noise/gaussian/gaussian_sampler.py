@@ -1,5 +1,8 @@
 """Exact discrete Gaussian draws by whichever exact method is cheaper for the number asked so far.
 
+Everything below holds for any rational variance in the place of sigma^2, sigma being a rational within 1 % of its root
+that sets the sizes of blocks and proposals; the rounded Gaussian law draws from such a one.
+
 Rejection, without preparation: discrete Laplace proposals and one exact coin each. With t = floor(sigma) + 1 and Y
 discrete Laplace of scale t, accepting Y with probability exp(-(|Y| - sigma^2 / t)^2 / (2 sigma^2)) leaves P(Y = y)
 proportional to exp(-|y|/t - (|y| - sigma^2/t)^2 / (2 sigma^2)), which is exp(-y^2 / (2 sigma^2)) up to a constant.
@@ -237,10 +240,14 @@ class GaussianTable:
         """Return integers certainly at most 2^64 times the probabilities, multiples of 2^(64 - mass_bits)."""
         with precision(128):
             total = float(self._total())
-        places = self._outcomes if self.low_bits == 0 else self._outcomes ^ (self._outcomes >> 63)
-        weights = np.exp(-(places * places) * (0.5 / float(self._step_variance)))
+        places = np.abs(self._outcomes) if self.low_bits == 0 else self._outcomes ^ (self._outcomes >> 63)
+        weights = self._float_weights(np.arange(self._reach + 1.0))[places]
         scaled = np.floor(weights * ((1.0 - 2.0**-36) / total * 2.0**mass_bits))
         return [int(mass) << (64 - mass_bits) for mass in scaled]
+
+    def _float_weights(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the weights of values or block starts from 0 on, to a relative 2^-38."""
+        return np.exp(-(places * places) * (0.5 / float(self._step_variance)))
 
     def _from_residual(self) -> int:
         """Sample exactly what the integer masses leave out, by walking its cumulative sums in balls."""

@@ -21,6 +21,10 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
 
 from discreet.randomness.rigor import Ball, ball, precision
 
@@ -80,3 +84,13 @@ def _expansion(z: Fraction) -> Ball:
     while not abs(term) < limit:
         total, term, order = total + term, -term * order / square, order + 2
     return (total + term.union(flint.arb(0))) / (ball(z) * (2 * flint.arb.pi()).sqrt())
+
+
+@lru_cache(maxsize=4)
+def gauss_rule(count: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the Gauss rule on (-1/2, 1/2): nodes and weights of sum 1, exact on polynomials of degree 2 count - 1."""
+    import flint
+
+    with precision(128):
+        found = [flint.arb.legendre_p_root(count, index, weight=True) for index in range(count)]
+        return np.array([float(node / 2) for node, _ in found]), np.array([float(weight / 2) for _, weight in found])

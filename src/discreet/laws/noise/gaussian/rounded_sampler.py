@@ -20,8 +20,17 @@ the lower bound alone, after 16 bits: with U the coin's uniform and m the larges
 where U is below the bound at m. The floats below enlarge what is left over by 2^-20 of it and by 2^-40, far beyond
 their rounding. The other coins get 64 bits more and the bound at their own k, and then balls.
 
-Narrow (s < 1024). The alias table of the discrete Gaussian sampler with the masses floor(2^64 r(k)), from balls. Its
-residual is at most 1 / 2^64 a column. Below 16 it is made at once: a few hundred columns take a few milliseconds.
+Narrow (s < 1024). The alias table of the discrete Gaussian sampler with weights s sqrt(2 pi) r(k), which add up to s
+sqrt(2 pi). From s = 1 on their floats come from the Gauss rule of 24 nodes t with weights w on (-1/2, 1/2): the sum of
+w exp(-(k + t)^2 / (2 s^2)), to a relative 2^-38. Rule: it is exact on polynomials of degree 47 and its weights are
+positive with sum 1, so divided by exp(-k^2 / (2 s^2)) it errs by at most twice the distance of exp(-a t) exp(-b t^2), b
+= 1 / (2 s^2), from a polynomial of that degree. Cut the series of the second factor after 23 terms and, in its j-th
+term, that of the first after degree 47 - 2 j. Within the table a <= 9 and b <= 1/2, so what is cut is below the sum
+over j <= 23 of (1/8)^j / j! e^4.5 4.5^(48 - 2j) / (48 - 2j)!, plus (1/8)^24: less than 2^-60. The mean that is sought
+is at least E exp(-b T^2) >= 7/8, since E exp(-a T - b T^2) = E cosh(a T) exp(-b T^2). Rounding: (k + t)^2 / (2 s^2) <=
+(9 + 1/2)^2 / 2 < 46 is off by a relative 2^-50, nodes and weights come from balls, and exp is off by a relative 2^-40
+(assumption float-log-exp, with its slack). Below s = 1 there are at most 17 columns, and the weights come from balls.
+Below 16 the table is made at once, within milliseconds.
 """
 
 from __future__ import annotations
@@ -34,9 +43,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.noise.gaussian.gaussian_sampler import NARROW_LIMIT, GaussianSampler, GaussianTable
-from discreet.laws.noise.gaussian.normal_cells import central_cell, normal_cell
+from discreet.laws.noise.gaussian.normal_cells import central_cell, gauss_rule, normal_cell
 from discreet.randomness import bits, words
-from discreet.randomness.rigor import Ball, ball, ceil_of_upper, floor_of_lower, precision, uniform_is_below
+from discreet.randomness.rigor import (
+    Ball,
+    ball,
+    ceil_of_upper,
+    ensure_tested,
+    floor_of_lower,
+    lower_float,
+    precision,
+    uniform_is_below,
+)
 
 _ALWAYS_A_TABLE = 16
 _DRAWS_PER_COLUMN = 16
@@ -44,6 +62,7 @@ _COIN_BITS = 16
 _COINS_PER_WORD = 64 // _COIN_BITS
 _MORE_BITS = 64
 _MASS_PRECISION = 128
+_NODES = 24
 _GUARD = 32
 
 
@@ -51,6 +70,7 @@ class RoundedSampler:
     """Thinned discrete Gaussian draws; for narrow laws only until a table has paid for itself."""
 
     def __init__(self, scale: Fraction) -> None:
+        ensure_tested()
         self.scale = scale
         self._thinned = Thinned(scale) if scale >= _ALWAYS_A_TABLE else None
         self._worth_a_table = _DRAWS_PER_COLUMN * 16 * int(scale)
@@ -121,18 +141,23 @@ class RoundedTable(GaussianTable):
     """Draws rounded Gaussian noise of a scale below 1024 from an alias table of the law itself."""
 
     def _weight(self, outcome: int) -> Ball:
-        """Enclose the probability of an outcome."""
-        return rounded_mass(self._sigma, outcome)
+        """Enclose the probability of an outcome, times s sqrt(2 pi)."""
+        return self._total() * rounded_mass(self._sigma, outcome)
 
     def _total(self) -> Ball:
-        """The probabilities add up to 1."""
-        return ball(1)
+        """Enclose s sqrt(2 pi): the probabilities add up to 1."""
+        import flint
 
-    def _integer_masses(self, mass_bits: int) -> list[int]:
-        """Return the probabilities in units of 2^-mass_bits, rounded down, in units of 2^-64."""
-        with precision(_MASS_PRECISION):
-            right = [floor_of_lower(self._weight(place) * (1 << mass_bits)) for place in range(self._reach + 1)]
-        return [max(right[abs(outcome)], 0) << (64 - mass_bits) for outcome in self._outcomes.tolist()]
+        return ball(self._sigma) * (2 * flint.arb.pi()).sqrt()
+
+    def _float_weights(self, places: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Integrate the density over each cell, by the Gauss rule from scale 1 on; in balls below."""
+        if self._sigma < 1:
+            with precision(_MASS_PRECISION):
+                return np.array([max(lower_float(self._weight(int(place))), 0.0) for place in places])
+        shape = -0.5 / float(self._variance)
+        parts = [w * np.exp((places + t) ** 2 * shape) for t, w in zip(*gauss_rule(_NODES), strict=True)]
+        return np.asarray(np.sum(parts, axis=0))
 
 
 def rounded_mass(scale: Fraction, place: int) -> Ball:

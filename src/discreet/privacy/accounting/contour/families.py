@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from discreet.laws import Pair, ProductPair
+from discreet.laws import Pair
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of
 from discreet.privacy.accounting.contour.gaussian import NormalFactor, SampledNormalFactor, WideGaussianFactor
@@ -29,9 +29,8 @@ def flattened(parts: Iterable[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
     """Merge equal pairs, and take products apart: independent components are releases of their own."""
     counts: dict[Pair, int] = {}
     for pair, count in parts:
-        pieces = pair.pairs if isinstance(pair, ProductPair) else (pair,)
-        for piece in pieces:
-            counts[piece] = counts.get(piece, 0) + count
+        for piece, times in pair.components():
+            counts[piece] = counts.get(piece, 0) + times * count
     return list(counts.items())
 
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 
 from discreet.errors import ParameterError
-from discreet.laws import Pair, ProductPair
+from discreet.laws import Pair
 from discreet.privacy.accounting.floats import ensure_tested
 from discreet.privacy.accounting.lattice.cells import Grid, LossSource, Reach, TooLarge
 from discreet.privacy.accounting.lattice.composition import LARGEST_TRANSFORM, Composed, compose
@@ -70,11 +70,11 @@ class LatticePlan:
         for pair, times in parts:
             if times < 0:
                 raise ParameterError("a release is repeated at least 0 times", parameter="parts")
-            for piece in pair.pairs if isinstance(pair, ProductPair) else (pair,):
+            for piece, each in pair.components():
                 if isinstance(piece, NormalPair):
-                    square += times * Fraction(piece.mu) ** 2
+                    square += times * each * Fraction(piece.mu) ** 2
                 elif times:
-                    counts[piece] = counts.get(piece, 0) + times
+                    counts[piece] = counts.get(piece, 0) + times * each
         if square:
             counts[NormalPair(root_upward(square))] = 1
         self.kinds = list(counts.items())

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import NoSoundConversion, ParameterError
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, RenyiDP, basic_composition, convert, implies
-from discreet.privacy.guarantees import bounded_range_to_gaussian, delta_of, group_privacy, rho_of_choices
-from discreet.privacy.guarantees.to_gaussian import approx_to_gaussian, pure_to_gaussian
+from discreet.privacy.guarantees import bounded_range_mu, delta_of, group_privacy, rho_of_choices, rho_of_halves
+from discreet.privacy.guarantees.conversion import approx_to_gaussian, pure_to_gaussian
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.worst_pairs import NormalPair
 from tests.privacy.reference import at_most, ball, deltas, exp, hockey_stick, law, leaky_response, miss, product
@@ -87,10 +87,10 @@ def test_gaussian_guarantees_with_deltas_compose_as_the_product_of_their_worst_p
         assert at_most(hockey_stick(q, p, level), delta_of(together, Fraction(level)))
 
 
-@pytest.mark.theorem("bounded_range_to_gaussian.privacy")
+@pytest.mark.theorem("bounded_range_mu.privacy")
 @given(ranges)
 def test_the_normal_curve_lies_below_that_of_every_choice_and_touches_it(width):
-    mu = bounded_range_to_gaussian(width).mu
+    mu = bounded_range_mu(width)
     for alpha in ALPHAS:
         assert at_most(ball(NormalPair(mu).tradeoff(alpha).lower), BoundedRangePair(width).tradeoff(alpha).upper)
     corner = Fraction(1 / (1 + math.exp(width / 2)))
@@ -98,18 +98,18 @@ def test_the_normal_curve_lies_below_that_of_every_choice_and_touches_it(width):
     assert smaller.lower > BoundedRangePair(width).tradeoff(corner).upper * (1 - 1e-13)
 
 
-@pytest.mark.theorem("bounded_range_to_gaussian.privacy")
+@pytest.mark.theorem("bounded_range_mu.privacy")
 @given(ranges, st.lists(st.tuples(st.floats(-3, 3), st.floats(0, 1)), min_size=2, max_size=5))
 def test_every_exponential_mechanism_is_as_hard_to_tell_apart_as_its_mu_says(width, candidates):
     p = law(*(exp(score) for score, _ in candidates))
     q = law(*(exp(score) * exp(width * moved) for score, moved in candidates))
-    mu = bounded_range_to_gaussian(width).mu
+    mu = bounded_range_mu(width)
     for alpha in ALPHAS[::4]:
         for first, second in ((p, q), (q, p)):
             assert at_most(ball(NormalPair(mu).tradeoff(alpha).lower), miss(first, second, alpha))
 
 
-@pytest.mark.theorem("bounded_range_to_gaussian.privacy")
+@pytest.mark.theorem("bounded_range_mu.privacy")
 def test_each_inequality_of_the_proof_holds_on_a_grid():
     for step in range(1, 400):
         z = ball(Fraction(step, 40))
@@ -126,22 +126,32 @@ def test_each_inequality_of_the_proof_holds_on_a_grid():
 def test_choices_within_the_rho_of_a_mu_keep_that_mu(mu, shares):
     rho = rho_of_choices(Fraction(mu))
     widths = [math.sqrt(8 * float(rho) * share / sum(shares)) * (1 - 1e-9) for share in shares]
-    squares = sum(Fraction(bounded_range_to_gaussian(width).mu) ** 2 for width in widths)
+    squares = sum(Fraction(bounded_range_mu(width)) ** 2 for width in widths)
     assert squares <= Fraction(mu) ** 2
+
+
+@pytest.mark.theorem("rho_of_halves.privacy")
+@given(st.floats(1e-6, 20.0))
+def test_a_choice_and_noise_of_half_the_rho_each_keep_the_mu(mu):
+    rho = rho_of_halves(Fraction(mu))
+    width = math.sqrt(4 * float(rho)) * (1 - 1e-9)
+    squares = Fraction(bounded_range_mu(width)) ** 2 + rho  # noise of rho/2 has mu^2 = rho
+    assert squares <= Fraction(mu) ** 2
+    assert rho > rho_of_choices(Fraction(mu))
 
 
 def test_a_choice_costs_half_of_what_a_pure_release_of_its_epsilon_costs():
     for epsilon in (0.01, 1.0, 5.0):
-        assert bounded_range_to_gaussian(epsilon).mu == pure_to_gaussian(PureDP(epsilon / 2)).mu
-        assert bounded_range_to_gaussian(epsilon).mu < 0.62666 * epsilon
-    assert bounded_range_to_gaussian(0.001).mu > 0.62665 * 0.001  # and .627 epsilon is the limit
+        assert bounded_range_mu(epsilon) == pure_to_gaussian(PureDP(epsilon / 2)).mu
+        assert bounded_range_mu(epsilon) < 0.62666 * epsilon
+    assert bounded_range_mu(0.001) > 0.62665 * 0.001  # and .627 epsilon is the limit
 
 
 def test_a_gaussian_guarantee_with_a_delta_keeps_it_in_every_conversion():
     given_ = GaussianDP(0.5, 1e-7)
     assert convert(given_, ZCDP) == ZCDP(0.125, 1e-7)
-    assert convert(ApproxDP(1, 1e-7), GaussianDP).delta == 1e-7
-    assert convert(ZCDP(0.125, 1e-7), GaussianDP).delta == 1e-7
+    assert convert(ApproxDP(1, 1e-7), GaussianDP, delta=1e-7) == GaussianDP(pure_to_gaussian(PureDP(1)).mu, 1e-7)
+    assert convert(ZCDP(0.125, 1e-7), GaussianDP, delta=1e-7).mu == convert(ZCDP(0.125), GaussianDP).mu
     assert convert(GaussianDP(0, 1e-7), ApproxDP) == ApproxDP(0, 1e-7)
     assert convert(RenyiDP(8, 0.1), GaussianDP, delta=1e-6).delta == 1e-6
     assert implies(GaussianDP(0.5), given_)

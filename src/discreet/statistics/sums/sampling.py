@@ -1,0 +1,230 @@
+"""What sampling and noise together do to a sum of clipped values: two proven bounds that use the spread.
+
+Rows are drawn independently from a population; x is a value as a share of the range, m its expectation, s = 1 or -1 a
+side, y = s (x - m), which lies in [-1, 1]. V, M3, M4 are n times the expectations of y^2, y^3, y^4: constants, as n is.
+T and Q are the sums of y and of y^2 in the table as released, with noise of known coefficients c1 and c2.
+
+Lemma (Bernstein's bound with the released spread). For a, b > 0 let A be at least the maximum of
+(exp(a y - b y^2) - 1 - a y) / y^2 over all y that there are, and K the logarithm of E exp of the noise in a T - b Q.
+Then a T - b Q <= A V + K + l but for a probability of exp(-l). Proof. E exp(a y - b y^2) <= 1 + A E y^2, which is at
+most exp(A E y^2); the rows and the noise are independent, so E exp(a T - b Q) <= exp(A V + K); Markov's inequality. The
+quotient is -b + (a - b y)^2 phi(u), with u = a y - b y^2 and phi(u) = (e^u - 1 - u) / u^2, which grows with u: on a
+cell of y both factors are at most their largest values. With b about a^2 / 2 and a small A is near 0, so that V, which
+is not known, hardly counts. K is at most what continuous noise of the same scale has: for discrete Laplace noise
+(cosh 1/s - 1) / (cosh 1/s - cosh t) <= 1 / (1 - s^2 t^2), as (cosh u - 1) / u^2 grows with u; for discrete Gaussian
+noise exp(s^2 t^2 / 2), Canonne, Kamath, Steinke 2020.
+
+Lemma (Berry and Esseen with the released spread). For e >= 0 let g = y - e (y^2 - E y^2). Then T - e (Q - V) exceeds t
+with a probability of at most D + P(N + Z > t), where N is normal with n times the variance of g, Z the noise of
+T - e Q, and D the bound on the distance of the standardized sum of g from the normal law. Proof. Given Z = z the chance
+that the sum of the g exceeds t - z is that of N but for D; take the expectation over z. n Var g = V - 2 e M3 + e^2 (M4
+- V^2 / n), and the third absolute moment is, by |g| <= |y| (1 + e |y|) + e E y^2 and Minkowski's inequality, at most
+that of |y| (1 + e |y|) with e V / n added to its cubic root. E |y|^3 <= sqrt(E y^2 E y^4). With e = z / (2 sqrt V) the
+bound for T is z (V + Q) / (2 sqrt V), which changes with V in the second order only.
+
+Reference. Shevtsova 2011, On the absolute constants in the Berry-Esseen type inequalities for identically distributed
+summands (arXiv 1111.6554): the distance is at most 0.33554 (r + 0.415) / sqrt n and 0.3328 (r + 0.429) / sqrt n with r
+the third standardized moment, hence 0.4748 r / sqrt n. Self-normalized sums: de la Pena 1999; Fan, Grama, Liu 2015.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.laws import DiscreteLaplace
+from discreet.laws.noise import IntegerNoise
+from discreet.statistics.pricing import normal_with_noise_quantile
+from discreet.statistics.sums.power_sums import ONE, PowerSums
+
+Floats = NDArray[np.float64]
+Range = tuple[float, float]
+_Y_CELLS = 128
+_FINE = 0.005  # cells of V, and blocks of cells with one quantile, in the logarithm
+_COARSE = 0.2
+_LADDER = 1.25  # cells of V for which one a is used
+_BOTTOM = 0.1
+_STEEPEST = 0.6
+_MOST_RATE = 0.7  # a larger a is for so few rows that one of them decides
+_OF_SQUARES = 5 / 8  # b / a^2: more than 1/2, as a spread that is not known costs more than one that is
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the constants, but for a small probability; `means` is the range that m is looked for in.
+
+    `squares` bounds the released Q from above; `third` encloses s M3, `fourth` bounds M4 from above, `rows` n from
+    below, `limit` sqrt(M4) / V from above.
+    """
+
+    side: int
+    means: Range
+    squares: float
+    spread: Range
+    third: Range
+    fourth: float
+    rows: float
+    limit: float = math.inf
+
+    @property
+    def widest(self) -> float:
+        """The largest |y|."""
+        return max(self.means[1], 1.0 - self.means[0])
+
+    @property
+    def values(self) -> Range:
+        """The range of y."""
+        low, high = self.means
+        return (-high, 1.0 - low) if self.side > 0 else (low - 1.0, high)
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """Both bounds on T for one release: `noise` is that of every sum of `basis`."""
+
+    basis: PowerSums
+    noise: IntegerNoise
+
+    @property
+    def scale(self) -> float:
+        """The scale of the noise in rows."""
+        return float(self.noise.scale) / ONE
+
+    @property
+    def laplace(self) -> bool:
+        """Whether the noise is Laplace noise; the other kind is Gaussian."""
+        return isinstance(self.noise, DiscreteLaplace)
+
+    @property
+    def variance(self) -> float:
+        """The variance of the noise in one sum, in rows."""
+        return (2.0 if self.laplace else 1.0) * self.scale**2
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of the noise of T in the middle of the range: a public number."""
+        return self.variance * float(np.sum(self._coefficients(0.5)[1] ** 2))
+
+    def _coefficients(self, mean: float) -> Floats:
+        found: Floats = self.basis.about(mean)[:, self.basis.noisy]
+        return found
+
+    def largest(self, weights: Floats, means: Range) -> Floats:
+        """Return the largest sizes of the coefficients of sums of w_1 (x - m) + w_2 (x - m)^2 + ..., m in a range.
+
+        `weights` has a line for every sum. With m = middle + d the powers of x - m are those of x - middle, expanded.
+        """
+        middle, half = (means[0] + means[1]) / 2, (means[1] - means[0]) / 2
+        about = self._coefficients(middle)
+        sizes = np.abs(weights @ about[1 : weights.shape[1] + 1])
+        for power in range(1, weights.shape[1] + 1):
+            for lower in range(power):
+                moved = math.comb(power, lower) * half ** (power - lower) * np.abs(about[lower])
+                sizes = sizes + np.abs(weights[:, power - 1 : power]) * moved
+        return sizes
+
+    def bernstein(self, known: Known, rest: float) -> float:
+        """Return what T is at most, but for a probability `rest`: the worst over all V that are possible.
+
+        a depends on V by fixed cells of V, never on the data.
+        """
+        low, high = known.spread
+        steps = max(math.ceil(math.log(max(high / _BOTTOM, 1.0)) / math.log(_LADDER)), 1)
+        edges = _BOTTOM * _LADDER ** np.arange(steps + 1)
+        edges[0] = 0.0
+        tops, bottoms = edges[1:], edges[:-1]
+        kept = tops >= low
+        tops, bottoms = tops[kept], np.maximum(bottoms[kept], low)
+        allowed = math.log(1.0 / rest)
+        rates = np.minimum(np.sqrt(2.0 * allowed / (tops + self.noise_variance)), _MOST_RATE)
+        if self.laplace:  # E exp of the noise must be finite
+            unit = self.scale * float(np.max(np.abs(self._coefficients(0.0)[1:3])))
+            rates = np.minimum(rates, min(_STEEPEST / unit, math.sqrt(_STEEPEST / unit)))
+        squares = _OF_SQUARES * rates**2
+        growth = _growth(rates, squares, known.values)
+        reach = self.largest(np.stack([known.side * rates, -squares], axis=1), known.means) * self.scale
+        if self.laplace:
+            with np.errstate(invalid="ignore", divide="ignore"):
+                noise = np.where(np.all(reach < 1.0, axis=1), -np.log1p(-(reach**2)).sum(axis=1), math.inf)
+        else:
+            noise = (reach**2).sum(axis=1) / 2.0
+        spread = np.maximum(growth * bottoms, growth * np.minimum(tops, high))
+        return float(np.max((squares * known.squares + spread + noise + allowed) / rates))
+
+    def berry_esseen(self, known: Known, rest: float, most: float) -> tuple[float, bool]:
+        """Return what T is at most, but for a probability `rest`, if D <= `most`; and whether D surely is."""
+        low, high = known.spread
+        cells = max(math.ceil(math.log(high / low) / _FINE), 1)
+        edges = low * (high / low) ** (np.arange(cells + 1) / cells)
+        cell = _Cells(known, edges[:-1], edges[1:], self.noise_variance, _normal_quantile(rest))
+        remainder = np.minimum(cell.remainder, most)
+        rates = (float(np.max(cell.first)), float(np.min(cell.last)))
+        sizes = self.largest(np.array([[float(known.side), -rate] for rate in rates]), known.means).max(axis=0)
+        bound = -math.inf
+        for block in np.array_split(np.arange(cells), max(math.ceil(math.log(high / low) / _COARSE), 1)):
+            deviations, left = np.sqrt(cell.variance[block]), rest - float(np.max(remainder[block]))
+            # the quantile over the deviation falls as the deviation grows: the least one bounds it for the block
+            least = float(deviations.min())
+            factor = normal_with_noise_quantile(self.noise, sizes / ONE, least, left) / least
+            # e (Q - V) falls as V grows, since e = z / (2 sqrt(V + a constant)), where Q is not negative
+            moved = cell.first[block] * (max(known.squares, 0.0) - cell.bottoms[block])
+            bound = max(bound, float(np.max(factor * deviations + moved)))
+        return bound, bool(np.all(cell.remainder <= most))
+
+
+class _Cells:
+    """Cells of V, with the worst of everything in each: e lies between `last` and `first`."""
+
+    def __init__(self, known: Known, bottoms: Floats, tops: Floats, noise_variance: float, quantile: float) -> None:
+        self.bottoms = bottoms
+        self.first, self.last = (quantile / (2.0 * np.sqrt(part + noise_variance)) for part in (bottoms, tops))
+        fourth = np.minimum(known.fourth, (known.limit * tops) ** 2)
+        cubes = np.minimum(np.sqrt(tops * fourth), known.widest * tops)
+        least, most = np.maximum(known.third[0], -cubes), np.minimum(known.third[1], cubes)
+        self.variance = tops - 2.0 * np.where(least < 0, self.first, self.last) * least + self.first**2 * fourth
+        self.least_variance = bottoms - 2.0 * self.first * np.maximum(most, 0.0)
+        third = cubes + fourth * (
+            3.0 * self.first + 3.0 * self.first**2 * known.widest + self.first**3 * known.widest**2
+        )
+        self._third = (np.cbrt(third) + self.first * tops / known.rows ** (2.0 / 3.0)) ** 3
+        self._root = math.sqrt(known.rows)
+
+    @property
+    def remainder(self) -> Floats:
+        """The distance D from the normal law."""
+        with np.errstate(divide="ignore"):
+            moment = self._third / np.maximum(self.least_variance, 0.0) ** 1.5
+        found: Floats = np.minimum(0.33554 * (moment + 0.415 / self._root), 0.3328 * (moment + 0.429 / self._root))
+        return found
+
+
+def _growth(rates: Floats, squares: Floats, values: Range) -> Floats:
+    """Return A for every a and b, from cells of y."""
+    y = np.linspace(values[0], values[1], _Y_CELLS + 1)
+    rates, squares = rates[:, None], squares[:, None]
+    exponent = rates * y - squares * y**2
+    top = np.maximum(exponent[:, 1:], exponent[:, :-1])
+    vertex = rates / (2.0 * squares)
+    top = np.where((y[:-1] <= vertex) & (vertex <= y[1:]), rates**2 / (4.0 * squares), top)
+    slope = np.abs(rates - squares * y)
+    slope = np.maximum(slope[:, 1:], slope[:, :-1])
+    found: Floats = np.max(slope**2 * _phi(top), axis=1) * (1.0 + 1e-9) - squares[:, 0]
+    return found
+
+
+def _phi(u: Floats) -> Floats:
+    """Return (e^u - 1 - u) / u^2."""
+    small = np.abs(u) < 1e-2
+    safe = np.where(small, 1.0, u)
+    series = 0.5 + u / 6.0 + u**2 / 24.0 + u**3 / 120.0 + u**4 / 720.0
+    found: Floats = np.where(small, series, (np.expm1(safe) - safe) / safe**2)
+    return found
+
+
+def _normal_quantile(rest: float) -> float:
+    from scipy.special import ndtri
+
+    return float(-ndtri(rest))
