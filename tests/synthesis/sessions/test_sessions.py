@@ -335,7 +335,7 @@ def test_a_gaussian_ledger_charges_the_mu_that_the_guarantee_implies(price: dict
     with open_session(GaussianDP(4)) as session:
         release = independent(session, "visits", workload_of(session), people=60, **price)
         implied = convert(release.guarantee, GaussianDP).mu
-        assert implied <= float(session.budget.spent.mu) <= implied * (1 + 1e-12)
+        assert implied <= float(session.balance.spent.mu) <= implied * (1 + 1e-12)
 
 
 def test_under_zcdp_rho_is_a_whole_price() -> None:
