@@ -27,7 +27,8 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.ledger import MemoryLedger
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, convert
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, largest_mu
+from discreet.privacy.numbers import written
 from discreet.query import Session
 from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst
@@ -330,12 +331,21 @@ def test_a_prepared_release_prints_what_is_to_be_known_before_it_is_paid() -> No
         assert "<dt>method</dt><dd>tree</dd>" in found._repr_html_()
 
 
-@pytest.mark.parametrize("price", [{"rho": 0.5}, {"epsilon": 1}])
-def test_a_gaussian_ledger_charges_the_mu_that_the_guarantee_implies(price: dict[str, float]) -> None:
+@pytest.mark.parametrize(
+    ("price", "squared"),
+    [
+        ({"mu": 0.5}, Fraction(1, 4)),
+        ({"rho": 0.125}, Fraction(1, 4)),
+        ({"share": 0.25}, Fraction(4)),
+        ({"epsilon": 1, "delta": 1e-6}, largest_mu(Fraction(1), Fraction(1, 10**6)) ** 2),
+        ({"epsilon": 1}, Fraction(PureDP(1).to_gaussian().mu) ** 2),
+    ],
+)
+def test_a_gaussian_ledger_charges_the_mu_of_a_price(price: dict[str, float], squared: Fraction) -> None:
     with open_session(GaussianDP(4)) as session:
-        release = independent(session, "visits", workload_of(session), people=60, **price)
-        implied = convert(release.guarantee, GaussianDP).mu
-        assert implied <= float(session.balance.spent.mu) <= implied * (1 + 1e-12)
+        independent(session, "visits", workload_of(session), people=60, **price)
+        charged = written(session.balance.spent.mu) ** 2
+        assert squared <= charged <= squared * (1 + Fraction(1, 10**12))
 
 
 def test_under_zcdp_rho_is_a_whole_price() -> None:
