@@ -114,7 +114,7 @@ def test_random_questions_are_the_default(policy: Path) -> None:
         ((*WARDS, "--epsilon", 1), 2, "--out"),
         ((*WARDS, "--epsilon", 1, "--out", "made.txt"), 2, ".csv or .parquet"),
         ((*WARDS, "--epsilon", 1, "--out", "nowhere/made.csv"), 2, "does not exist"),
-        ((*WARDS, "--out", "made.csv"), 2, "write --epsilon, --rho or --share"),
+        ((*WARDS, "--out", "made.csv"), 2, "write --epsilon, --rho, --mu or --share"),
         ((*WARDS, "--epsilon", "x", "--out", "made.csv"), 2, "--epsilon"),
         ((*WARDS, "--rho", 1, "--out", "made.csv"), 2, "under a budget in epsilon"),
         ((*WARDS, "--epsilon", 5, "--out", "made.csv"), 3, "Nothing was spent"),

@@ -97,7 +97,7 @@ def certified(loss: dp.PrivacyLoss) -> NDArray[np.float64]:
 CASES = [(2, 2, 1.0), (2, 3, 0.6), (4, 2, 2.0), (4, 4, 1.5), (3, 3, 0.25)]
 
 
-@pytest.mark.theorem("Gaussian.privacy")
+@pytest.mark.theorem("Gaussian.privacy", "gaussian_noise_loss.privacy")
 @pytest.mark.parametrize(("squared", "length", "scale"), CASES)
 @pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
 def test_no_pair_of_small_vectors_exceeds_the_price(

@@ -14,13 +14,18 @@ from discreet.audit import audit
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, SenselessParameter
 from discreet.mechanisms import Exponential
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, implies
-from discreet.privacy.numbers import written
+from discreet.privacy.numbers import root_upward, written
+from discreet.privacy.pairs import NormalPair
 from discreet.synthesis import Allowance, Neighbors
 from discreet.synthesis.base import allowance as subject
 from tests.synthesis.base.units import SETS, counts, histogram, neighboring
 
 ADD, CHANGE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
-PRICES = {"pure": {"epsilon": Fraction(3, 2)}, "concentrated": {"rho": Fraction(1, 7)}}
+PRICES = {
+    "pure": {"epsilon": Fraction(3, 2)},
+    "concentrated": {"rho": Fraction(1, 7)},
+    "gaussian": {"mu": Fraction(2, 3)},
+}
 both = pytest.mark.parametrize("relation", [ADD, CHANGE])
 few = pytest.mark.parametrize("rows", [1, 2])
 kinds = pytest.mark.parametrize("kind", PRICES)
@@ -31,8 +36,15 @@ def allowance_of(kind, relation, rows=1):
     return Allowance.of(Neighbors(relation, people=3, rows=rows), **PRICES[kind])
 
 
+def worth(kind, amount, relation):
+    """Return the guarantee that an amount stands for."""
+    if kind == "gaussian":
+        return GaussianDP(root_upward(2 * amount), relation=relation)
+    return PureDP(amount, relation=relation) if kind == "pure" else ZCDP(amount, relation=relation)
+
+
 def cost(mechanism, by):
-    """Return what noise costs on integers that differ by so much: exactly, as epsilon (Laplace) or rho (Gaussian)."""
+    """Return what noise costs on integers that differ by so much: exactly, as epsilon (Laplace), rho or mu^2/2."""
     scale = Fraction(mechanism.noise.scale)
     if isinstance(mechanism.guarantee, PureDP):
         return Fraction(int(np.abs(by).sum())) / scale
@@ -60,17 +72,16 @@ def test_noise_on_histograms_costs_its_share_on_the_worst_neighbors_and_never_mo
 @few
 @kinds
 def test_the_exact_laws_of_noisy_histograms_keep_the_share(kind, relation, rows):
-    price = {"epsilon": 3} if kind == "pure" else {"rho": 3 * rows**2}  # little noise, to have few outcomes
+    # little noise, to have few outcomes
+    price = {"pure": {"epsilon": 3}, "concentrated": {"rho": 3 * rows**2}, "gaussian": {"mu": 2 * rows}}[kind]
     allowance = Allowance.of(Neighbors(relation, people=3, rows=rows), **price)
     worst = max(
         ((histogram(one, [0]), histogram(other, [0])) for one, other in neighboring(relation, rows, rest=0)),
         key=lambda pair: np.abs(pair[0] - pair[1]).sum(),
     )
     allowed = SHARE * allowance.amount
-    guarantee = PureDP(allowed, relation=relation) if allowance.pure else ZCDP(allowed, relation=relation)
-    assert not audit(allowance.noise(SHARE), guarantee, neighbors=[worst], search=0).refuted
-    less = PureDP(allowed / 2, relation=relation) if allowance.pure else ZCDP(allowed / 2, relation=relation)
-    assert audit(allowance.noise(SHARE), less, neighbors=[worst], search=0).refuted
+    assert not audit(allowance.noise(SHARE), worth(kind, allowed, relation), neighbors=[worst], search=0).refuted
+    assert audit(allowance.noise(SHARE), worth(kind, allowed / 2, relation), neighbors=[worst], search=0).refuted
 
 
 @pytest.mark.theorem("Allowance.privacy")
@@ -118,9 +129,9 @@ def test_a_choice_by_centered_counts_costs_its_share_on_the_worst_neighbors_and_
     for one, other in neighboring(relation, rows):
         moved = 2 * (counts(one) - counts(other)) - (len(one) - len(other))
         ranges.append(mechanism.slope * int(moved.max() - moved.min()))
-    spent = max(ranges) if allowance.pure else max(ranges) ** 2 / 8
-    allowed = SHARE * allowance.amount
-    assert allowed * (1 - Fraction(1, 10**12)) <= spent <= allowed
+    spent = float(max(ranges) if allowance.pure else max(ranges) ** 2 / 8) * (math.pi / 2 if allowance.gaussian else 1)
+    allowed = float(SHARE * allowance.amount)
+    assert allowed * (1 - 1e-12) <= spent <= allowed * (1 + 1e-15)
 
 
 @pytest.mark.theorem("Allowance.privacy")
@@ -136,9 +147,22 @@ def test_a_choice_has_the_law_that_its_share_prices(monkeypatch, kind):
         allowed = float(SHARE * allowance.amount)
         if allowance.pure:
             assert max(map(abs, losses)) <= allowed + 1e-9
-        for order in (1.01, 2, 30) if not allowance.pure else ():
+        for level in (0, 0.1, 0.3, 0.6) if allowance.gaussian else ():
+            delta = sum(max(mine - math.exp(level) * theirs, 0.0) for mine, theirs in chances)
+            assert delta <= float(NormalPair(math.sqrt(2 * allowed)).delta(Fraction(level)).upper) + 1e-12
+        for order in (1.01, 2, 30) if kind == "concentrated" else ():
             moment = sum(mine * math.exp((order - 1) * loss) for (mine, _), loss in zip(chances, losses, strict=True))
             assert math.log(moment) / (order - 1) <= order * allowed + 1e-9
+
+
+def amount_of(guarantee):
+    """Return a guarantee as epsilon, rho or mu^2/2."""
+    match guarantee:
+        case PureDP(epsilon=level):
+            return Fraction(level)
+        case GaussianDP(mu=level):
+            return Fraction(level) ** 2 / 2
+    return Fraction(guarantee.rho)
 
 
 @pytest.mark.theorem("Allowance.privacy")
@@ -153,7 +177,7 @@ def test_shares_that_add_up_to_one_cost_the_guarantee_and_parts_count_by_both_sh
         allowance.noise(Fraction(1, 3)), allowance.single(Fraction(1, 3), sensitivity=2),
         part.noise(Fraction(1, 4), histograms=2), part.single(Fraction(3, 4), sensitivity=1),
     ]  # fmt: skip
-    spent = sum(Fraction(one.guarantee.epsilon if allowance.pure else one.guarantee.rho) for one in calls)
+    spent = sum(amount_of(one.guarantee) for one in calls)
     assert allowance.amount * (1 - Fraction(1, 10**9)) <= spent <= allowance.amount * (1 + Fraction(1, 10**9))
 
 
@@ -180,6 +204,8 @@ def test_prices_are_taken_exactly_and_shown_as_given():
 @pytest.mark.parametrize(
     ("price", "error"),
     [({}, MissingParameter), ({"delta": 1e-6}, MissingParameter), ({"epsilon": 1, "rho": 1}, ConflictingParameters),
+     ({"rho": 1, "mu": 1}, ConflictingParameters), ({"mu": 1, "delta": 1e-6}, ConflictingParameters),
+     ({"mu": 0}, ParameterError),
      ({"rho": 1, "delta": 1e-6}, ConflictingParameters), ({"epsilon": 0}, ParameterError),
      ({"epsilon": -1}, ParameterError), ({"rho": 0}, ParameterError), ({"epsilon": 1, "delta": 0}, ParameterError),
      ({"epsilon": 1, "delta": 1}, ParameterError), ({"epsilon": 1, "delta": -0.5}, ParameterError),
@@ -220,25 +246,34 @@ def test_a_sensitivity_or_a_number_of_histograms_that_is_none_is_refused(kind):
 
 
 @pytest.mark.parametrize(
-    ("guarantee", "amount"),
-    [(PureDP(1, relation=ADD), 1), (ZCDP(1, relation=ADD), 1), (ApproxDP(1, 1e-6, relation=ADD), Fraction(1, 50))],
+    ("guarantee", "amount", "gaussian"),
+    [
+        (PureDP(1, relation=ADD), 1, False), (ZCDP(1, relation=ADD), 1, False),
+        (GaussianDP(1, relation=ADD), Fraction(1, 2), True),
+        (ApproxDP(1, 1e-6, relation=ADD), Fraction(1, 50), False),
+        (ApproxDP(1, 1e-6, relation=ADD), Fraction(1, 40), True),
+    ],
     ids=str,
-)
-def test_a_allowance_with_more_than_its_guarantee_cannot_be_made(guarantee, amount):
+)  # fmt: skip
+def test_a_allowance_with_more_than_its_guarantee_cannot_be_made(guarantee, amount, gaussian):
     neighbors = Neighbors(ADD, people=3)
-    assert Allowance(guarantee, amount, neighbors).amount == amount
+    assert Allowance(guarantee, amount, neighbors, gaussian=gaussian).amount == amount
     with pytest.raises(ParameterError, match="more than the guarantee"):
-        Allowance(guarantee, 2 * Fraction(amount), neighbors)
+        Allowance(guarantee, 2 * Fraction(amount), neighbors, gaussian=gaussian)
     with pytest.raises(ConflictingParameters):
-        Allowance(guarantee, amount, Neighbors(CHANGE, people=3))
+        Allowance(guarantee, amount, Neighbors(CHANGE, people=3), gaussian=gaussian)
     with pytest.raises(ParameterError):
-        Allowance(guarantee, 0, neighbors)
+        Allowance(guarantee, 0, neighbors, gaussian=gaussian)
 
 
 def test_a_guarantee_that_no_amount_is_known_for_cannot_be_made():
-    for guarantee in (GaussianDP(1, relation=ADD), ApproxDP(1, 0, relation=ADD)):
+    for guarantee, gaussian in [
+        (GaussianDP(1, relation=ADD), False), (GaussianDP(1, 0.5, relation=ADD), True),
+        (ApproxDP(1, 0, relation=ADD), False), (ApproxDP(1, 0, relation=ADD), True),
+        (PureDP(1, relation=ADD), True), (ZCDP(1, relation=ADD), True),
+    ]:  # fmt: skip
         with pytest.raises(ParameterError, match="more than the guarantee"):
-            Allowance(guarantee, Fraction(1, 100), Neighbors(ADD, people=3))
+            Allowance(guarantee, Fraction(1, 100), Neighbors(ADD, people=3), gaussian=gaussian)
 
 
 def test_a_delta_that_lets_a_record_be_published_is_warned_of():

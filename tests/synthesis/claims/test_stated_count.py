@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.ledger import MemoryLedger
 from discreet.privacy import PureDP, Relation
 from discreet.query import Session
@@ -90,7 +89,7 @@ def test_every_released_marginal_adds_up_to_the_stated_number(price: dict[str, A
 
 
 def test_answers_are_counts_over_the_stated_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    for law in (DiscreteGaussian, DiscreteLaplace):
+    for law in (DiscreteGaussian, RoundedGaussian, DiscreteLaplace):
         monkeypatch.setattr(law, "draw", lambda _law, count: np.zeros(count, dtype=np.int64))
     asked, table = marginals(DOMAIN, ways=2), records(50)
     release = NoisyAnswers.of(asked, PEOPLE, epsilon=1)(table)

@@ -29,7 +29,9 @@ class Noted(Allowance):
     @classmethod
     def like(cls, allowance: Allowance, choice: Choice | None = None) -> Noted:
         """Return a noting allowance with the same guarantee."""
-        return cls(allowance.guarantee, allowance.amount, allowance.neighbors, choice=choice)
+        return cls(
+            allowance.guarantee, allowance.amount, allowance.neighbors, gaussian=allowance.gaussian, choice=choice
+        )
 
     @property
     def spent(self) -> Fraction:

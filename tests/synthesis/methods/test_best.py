@@ -53,6 +53,27 @@ def test_the_rule_says_what_and_why(asked: Workload, size: int, rho: Fraction, m
     assert chosen.plan["reason"] == chosen.reason
 
 
+@pytest.mark.parametrize(
+    ("asked", "people", "method", "gaussian"),
+    [
+        (conjunctions(WIDE, count=50), 10_000, "tree", True),
+        (conjunctions(WIDE, count=50), 1_000, "independent", True),
+        (marginals(WIDE, ways=2), 100_000, "residual", True),
+        (conjunctions(BITS, count=50), 100_000, "mwem", False),
+        (conjunctions(WIDE, count=50), 100_000, "reweighted", False),
+    ],
+)
+def test_an_approximate_price_is_divided_as_mu_squared_where_noise_has_most_of_it(
+    asked: Workload, people: int, method: str, gaussian: bool
+) -> None:
+    epsilon = 1 if people == 100_000 else Fraction(1, 4)
+    chosen = Best.of(asked, Neighbors(Relation.CHANGE_ONE, people), epsilon=epsilon, delta=Fraction(1, 10**7))
+    assert chosen.chosen.name == method
+    assert chosen.allowance.gaussian == gaussian
+    by_mu = Best.of(asked, Neighbors(Relation.CHANGE_ONE, people), mu=Fraction(1, 5))
+    assert by_mu.allowance.gaussian
+
+
 def test_pairs_that_are_too_many_are_not_looked_at() -> None:
     chosen = Best.of(conjunctions(HUGE, count=50), PUBLIC, rho=Fraction(1, 100))
     assert chosen.plan["base"] == "independent"

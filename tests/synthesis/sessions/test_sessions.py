@@ -233,7 +233,7 @@ def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkey
         ({"people": 0}, ParameterError, "people="),
         ({"people": True}, ParameterError, "people="),
         ({"people": 10**400}, ParameterError, "people="),
-        ({"epsilon": None}, MissingParameter, "write epsilon=, rho= or share="),
+        ({"epsilon": None}, MissingParameter, "write epsilon=, rho=, mu= or share="),
         ({"rho": 1, "epsilon": None}, ParameterError, "under a budget in epsilon"),
         ({"rho": 1}, ConflictingParameters, "write one of them"),
         ({"delta": 1e-6}, ParameterError, "under a pure budget"),
@@ -248,7 +248,7 @@ def test_a_release_too_large_to_keep_is_handed_out_once_and_charged_again(monkey
         (
             {"epsilom": 1},
             ParameterError,
-            "no epsilom= here; there are epsilon=, delta=, rho=, share=, people=, progress=",
+            "no epsilom= here; there are epsilon=, delta=, rho=, mu=, share=, people=, progress=",
         ),
     ],
 )

@@ -226,20 +226,15 @@ def checked_share(share: Number, *, name: str) -> Fraction:
 
 
 def _affords(guarantee: Guarantee, amount: Fraction, *, gaussian: bool) -> bool:
-    """Say whether spending the amount keeps the guarantee: as epsilon, as rho or mu^2/2, or as one that is converted."""
-    if gaussian:
-        match guarantee:
-            case GaussianDP(mu=level, delta=0):
-                return 2 * amount <= written(level) ** 2
-            case ApproxDP(epsilon=level, delta=delta) if delta > 0:
-                return 2 * amount <= largest_mu(written(level), written(delta)) ** 2
-        return False
-    match guarantee:
-        case PureDP(epsilon=level):
+    """Say whether spending the amount keeps the guarantee: as epsilon, rho or mu^2/2, or as what follows from these."""
+    match guarantee, gaussian:
+        case (PureDP(epsilon=level), False) | (ZCDP(rho=level), False):
             return amount <= written(level)
-        case ZCDP(rho=level):
-            return amount <= written(level)
-        case ApproxDP(epsilon=level, delta=delta) if delta > 0:
+        case GaussianDP(mu=level, delta=0), True:
+            return 2 * amount <= written(level) ** 2
+        case ApproxDP(epsilon=level, delta=delta), True if delta > 0:
+            return 2 * amount <= largest_mu(written(level), written(delta)) ** 2
+        case ApproxDP(epsilon=level, delta=delta), False if delta > 0:
             return implies(ZCDP(amount), ApproxDP(written(level), written(delta)))
     return False
 

@@ -207,7 +207,8 @@ def price_under(budget: Guarantee, price: Price) -> Price:
     if price.epsilon is None and price.delta is not None:
         word = "share" if price.share is not None else "rho" if price.mu is None else "mu"
         raise ConflictingParameters(
-            f"delta= must be left out beside {word}=: no key is selected; got delta=, write {word}=. Nothing was spent.",
+            f"delta= must be left out beside {word}=: no key is selected; got delta=, write {word}=. Nothing was "
+            "spent.",
             parameter="delta",
         )
     if isinstance(budget, ZCDP):

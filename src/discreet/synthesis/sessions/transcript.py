@@ -79,7 +79,8 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
     Privacy. The draws of these rounds keep it, whatever rounds came before: s draws of range e are (s e)-DP and
         (s e^2/8)-zCDP, which add up, and the sum of the second implies (epsilon, delta)-DP for the delta of the
         release, and mu-Gaussian DP with mu^2 = pi times the sum. Nor do they cost more than the whole release.
-        Proof: see `DualQueryPrice` and `rho_of_choices`, in which any rounds may have no draws; every accounting grows with the draws.
+        Proof: see `DualQueryPrice`, in which any rounds may have no draws, and `rho_of_choices`; every accounting grows
+        with the draws.
     """
     relation = made.allowance.neighbors.relation
     ranges = made.price.ranges[max(first - 2, 0) : max(last - 1, 0)]
@@ -96,8 +97,8 @@ def rounds_again(made: DualQuery, first: int, last: int) -> Guarantee:
                 return PureDP(epsilon, relation=relation)
             return ApproxDP(level, delta, relation=relation)
         case GaussianDP(mu=whole):
-            again = upward(lambda: (4 * number(1).atan() * number(Fraction(rho.rho))).sqrt())
-            return GaussianDP(min(written_up(Fraction(again)), whole, key=written), relation=relation)
+            again = Fraction(upward(lambda: 2 * number(1).atan().sqrt() * number(Fraction(rho.rho)).sqrt()))
+            return GaussianDP(min(written_up(again), whole, key=written), relation=relation)
     return rho
 
 

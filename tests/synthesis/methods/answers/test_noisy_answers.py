@@ -14,8 +14,7 @@ import pytest
 from discreet import Relation
 from discreet.data.invention import coins
 from discreet.errors import ParameterError
-from discreet.laws.noise.discrete_gaussian import DiscreteGaussian
-from discreet.laws.noise.discrete_laplace import DiscreteLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.statistics.pricing.noisy_vector import NoisyVector
 from discreet.synthesis import Domain, Literals, Neighbors, Records, Workload, conjunctions, marginals, parities
 from discreet.synthesis.methods.answers import noisy as subject
@@ -140,7 +139,7 @@ def test_the_noise_is_that_of_the_stated_distances(
         method(_records(DOMAIN, 40))
         law, measurement = used[-1].noise, method.measurement
         if "rho" in price:
-            assert isinstance(law, DiscreteGaussian)
+            assert isinstance(law, DiscreteGaussian if measurement.shift == 1 else RoundedGaussian)
             assert Fraction(law.scale) ** 2 >= measurement.squared / (2 * price["rho"])
         else:
             assert isinstance(law, DiscreteLaplace)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError, SenselessParameter
 from discreet.privacy import Relation
 from discreet.synthesis import Domain, Neighbors, Records, Tree, conjunctions, marginals
-from discreet.synthesis.methods.forest.tree import CHOICES, MOST_ATTRIBUTES, ONE_WAYS
+from discreet.synthesis.methods.forest.tree import MOST_ATTRIBUTES, ONE_WAYS
 from tests.synthesis.methods.spending import Noted
 
 DOMAIN = Domain.of(a=range(2), b=range(5), c=range(1), d=range(9), e=range(3))
@@ -43,14 +43,22 @@ def stop_after(edges: int) -> Any:
 
 @pytest.mark.theorem("Tree.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("price", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": Fraction(1, 3)}])
+@pytest.mark.parametrize(
+    ("price", "choices"),
+    [
+        ({"epsilon": 1}, Fraction(3, 50)), ({"rho": Fraction(1, 3)}, Fraction(3, 50)),
+        ({"epsilon": 1, "delta": 1e-6}, Fraction(2, 25)), ({"mu": Fraction(1, 3)}, Fraction(2, 25)),
+    ],
+)  # fmt: skip
 @pytest.mark.parametrize("edges", [0, 1, 2, 3])
-def test_the_shares_add_up_to_the_allowance_wherever_it_stops(relation: Relation, price: Any, edges: int) -> None:
+def test_the_shares_add_up_to_the_allowance_wherever_it_stops(
+    relation: Relation, price: Any, choices: Fraction, edges: int
+) -> None:
     method = Tree.of(conjunctions(DOMAIN, count=30), Neighbors(relation, 300, rows=2), size=20, **price)
     allowance = Noted.like(method.allowance, stop_after(edges))
     release = replace(method, allowance=allowance)(chain(DOMAIN, 300))
     assert allowance.spent == 1
-    assert allowance.choices == [CHOICES / 3] * min(edges + 1, 3)
+    assert allowance.choices == [choices / 3] * min(edges + 1, 3)
     assert len(release.evidence["edges"]) == edges
     assert set(allowance.sensitivities) == {16 * allowance.neighbors.l1}
     assert sum(method.one_way_shares.values()) == ONE_WAYS

@@ -138,7 +138,7 @@ def test_rounds_that_cost_more_than_the_allowance_are_refused() -> None:
 def test_a_negative_share_that_is_not_spent_pays_for_nothing() -> None:
     method = Mwem.of(conjunctions(DOMAIN, ways=2, count=20), Neighbors(Relation.CHANGE_ONE, 300), epsilon=1)
     rounds = method.rounds  # of which the share of the total is not spent, as all neighbors have as many records
-    with pytest.raises(ParameterError, match="share_total is at least 0"):
+    with pytest.raises(ParameterError, match="share_total must be at least 0"):
         replace(
             rounds, share_total=Fraction(-3), share_choice=4 * rounds.share_choice,
             share_measurement=4 * rounds.share_measurement,

@@ -56,15 +56,16 @@ class Allocation:
         that there can be, and divided by D/n(B), is P(B) z; so |r|^2 = (D/n(B)) |P(B) z|^2, and the sum is unit Q(z),
         where Q(z) = sum of w(B) D |P(B) z|^2 is a quadratic form with kernel K(x, y) = sum of w(B) g(B), g(B) the
         product over B of k - 1 where the records x and y agree and of -1 where they differ, k the size of the
-        attribute. So it remains to bound Q by `distance`. K(x, x) = q, the sum of w(B) f(B), for every x. Add/remove: z is a sum of at most `rows` records,
-        and Q is the square of a norm: Q <= rows^2 q. Change-one: with a and b records before and after, at most `rows`,
-        Q <= (a^2 + b^2) q - 2 a b m for the least value m of K, or for less than that. If m < 0 this grows with a and
-        b; else it is convex, as m <= q. So it is largest where each is 0 or `rows`: Q <= rows^2 max(q, 2 (q - m)).
-        Where every unit is said to have one record, the empty B, the number of records, is not measured and is left
-        out of q and m. Then the mean of K over all y is 0, so that m <= 0 and q <= 2 (q - m): Q <= 2 (q - m), also for
-        a unit that has no record all the same.
+        attribute. So it remains to bound Q by `distance`. K(x, x) = q, the sum of w(B) f(B), for every x. Add/remove: z
+        is a sum of at most `rows` records, and Q is the square of a norm: Q <= rows^2 q. Change-one: with a and b
+        records before and after, at most `rows`, Q <= (a^2 + b^2) q - 2 a b m for the least value m of K, or for less
+        than that. If m < 0 this grows with a and b; else it is convex, as m <= q. So it is largest where each is 0 or
+        `rows`: Q <= rows^2 max(q, 2 (q - m)). Where every unit is said to have one record, the empty B, the number of
+        records, is not measured and is left out of q and m. Then the mean of K over all y is 0, so that m <= 0 and q <=
+        2 (q - m): Q <= 2 (q - m), also for a unit that has no record all the same.
     Accuracy. No unbiased linear estimate with Gaussian noise, of any covariance, that keeps rho-zCDP has a smaller sum
-        of variances or, for `Aim.LARGEST`, a smaller largest one, than `efficiency` times this one's. For
+        of variances or, for `Aim.LARGEST`, a smaller largest one, than `efficiency` times this one's before rounding,
+        which adds 1/12 to the variance of each scaled entry. For
         `Aim.SUM` under add/remove `efficiency` is 1, up to the rounding of the weights.
         Proof: a mechanism that adds Gaussian noise of covariance S to W h has the information M = W' S^-1 W, and keeps
         rho-zCDP only if z' M z <= 2 rho for all differences z of neighbors. So under add/remove, with z = rows e(x),
