@@ -71,14 +71,14 @@ def epsilon(parts: list[list[Any]], delta: float, grid: float = GRID, pessimisti
     return float(reduce(lambda first, second: first.compose(second), made).get_epsilon_for_delta(delta))
 
 
-def calibrated(epsilon: float, delta: float, rate: float, steps: int) -> float:
-    """Return the scale of a subsampled Gaussian that meets a budget."""
+def calibrated(epsilon: float, delta: float, rate: float, steps: int, least: float = 0.5) -> float:
+    """Return the scale of a subsampled Gaussian that meets a budget, at sensitivity 1; it is sought above `least`."""
 
     def event(scale: float) -> Any:
         one = accounting.PoissonSampledDpEvent(rate, accounting.GaussianDpEvent(scale))
         return accounting.SelfComposedDpEvent(one, steps)
 
-    bracket = accounting.ExplicitBracketInterval(0.5, 20.0)
+    bracket = accounting.ExplicitBracketInterval(least, 20.0)
     return float(accounting.calibrate_dp_mechanism(PLDAccountant, event, epsilon, delta, bracket))
 
 

@@ -154,6 +154,8 @@ class Estimate:
         )
 
     def _value(self) -> str:
+        if self.low is None:  # nothing says which digits carry information
+            return str(self.value) if isinstance(self.value, int) else f"{float(self.value):.10g}"
         return _rounded(self.value, self._places(), ROUND_HALF_EVEN)
 
     def _interval(self) -> str:
@@ -164,9 +166,9 @@ class Estimate:
 
     def _places(self) -> int:
         """Return how many decimals carry information, judged by the half-width alone."""
-        ends = (self.low, self.high) if self.low is not None and self.high is not None else (0.0, 0.0)
-        half = (ends[1] - ends[0]) / 2
-        if all(float(one).is_integer() for one in (self.value, *ends) if math.isfinite(one)):
+        low, high = self.ends
+        half = (high - low) / 2
+        if all(float(one).is_integer() for one in (self.value, low, high) if math.isfinite(one)):
             return 0
         if not math.isfinite(half) or half <= 0:
             return 6

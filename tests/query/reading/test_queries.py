@@ -136,6 +136,7 @@ def test_a_column_goes_before_an_alias_in_group_by():
 def test_keys_come_in_the_order_of_the_answer_and_hidden_ones_last():
     query = read("SELECT region, COUNT(*) FROM visits GROUP BY ward, region")
     assert [key.name for key in query.aggregation.keys] == ["region", "#key1"]
+    assert [key.label for key in query.aggregation.keys] == ["region", "ward"]  # what messages call them
     assert [name for name, _ in query.finish[0].columns] == ["region", "count"]
 
 

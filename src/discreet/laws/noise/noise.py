@@ -92,7 +92,8 @@ class IntegerNoise(IntegerLaw):
     def losses(self, noise: NDArray[Any], shift: int) -> NDArray[np.float64]:
         """Return ln p(x) / p(x + shift) for each x: the loss of the output x + shift when P's center is `shift`."""
         with precision(_START_PRECISION):
-            found = [float((self.mass_ball(int(x)) / self.mass_ball(int(x) + shift)).log()) for x in noise]
+            masses = [(self.mass_ball(int(x)), self.mass_ball(int(x) + shift)) for x in noise]
+            found = [float((own / other).log()) if other > 0 else math.inf for own, other in masses]
         return np.array(found, dtype=np.float64)
 
     @property

@@ -207,14 +207,21 @@ def proven(noise: GaussianNoise, squared: Fraction, relation: Relation) -> Gauss
 
 
 def gaussian_noise_loss(
-    noise: GaussianNoise, squared: Fraction, *, shift: int | None, relation: Relation
+    noise: GaussianNoise,
+    squared: Fraction,
+    *,
+    shift: int | None,
+    relation: Relation,
+    guarantee: ZCDP | GaussianDP | None = None,
 ) -> PrivacyLoss:
     """Return the price of Gaussian noise on integers; `shift` is the distance where one coordinate alone can move.
+
+    `guarantee` is one that the noise was made for, where it says the same without a rounding.
 
     Privacy. The price holds for every pair of neighbors at an L2 distance of at most the root of `squared`.
         Proof: `Gaussian`. Of the shifts of one coordinate the largest is the worst (`LocationPair`).
     """
-    guarantee = proven(noise, squared, relation)
+    guarantee = guarantee or proven(noise, squared, relation)
     if shift is not None and (isinstance(noise, DiscreteGaussian) or noise.scale < _COARSE):
         return PrivacyLoss.from_pairs([LocationPair(noise.at(0), shift=shift)], relation=relation, guarantee=guarantee)
     if isinstance(noise, DiscreteGaussian):

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import TypeVar
 
 import numpy as np
@@ -31,7 +31,9 @@ from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, Renyi
 from discreet.privacy.numbers import root_upward, written
 from discreet.privacy.pairs import NormalPair
 
-_GOOD_ENOUGH, _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 1e-4, 64, 1024, 1e-300, 1e6
+_GOOD_EPSILON, _GOOD_DELTA = 1e-6, 1e-4  # relative widths that the lattice is asked to improve upon
+_LATTICES, _MUCH = 3, 0.9
+_MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 64, 1024, 1e-300, 1e6
 
 _RATIO, _MOST_ORDERS = 1.002, 4000
 _GAUSSIAN, _LARGEST_LOSSES = "closed form of Gaussian composition", "sum of the largest losses"
@@ -151,14 +153,20 @@ class DirectedLoss:
             answer = _computed(lambda engine=engine: ask(engine), None)  # type: ignore[misc]
             if answer is not None:
                 found = answer if found is None else met(found, answer)
-        if self.pairs is not None and self._too_wide(
-            found, tolerance, found.upper if found and level is not None else 1.0
-        ):
+        if tolerance is not None and level is not None:  # a width of epsilon is so much of delta
+            tolerance *= max((engine.steepness for engine in self._engines()), default=1.0)
+        for _ in range(_LATTICES):
+            # the width wanted is a share of the answer, which may be known badly before the lattice is asked
+            if self.pairs is None or not self._too_wide(found, tolerance, level):
+                break
+            before = found
             size = level if level is not None else 1.0 if found is None or math.isinf(found.upper) else found.upper
-            wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(size, 1e-3)
-            answer = _computed(lambda: on_lattice(self.pairs or [], wanted), None)
+            wanted = tolerance if tolerance is not None else _good(level) * size
+            answer = _computed(partial(on_lattice, self.pairs, max(wanted, _TINY)), None)
             if answer is not None:
                 found = answer if found is None else met(found, answer, attained=self.attained)
+            if found is None or (before is not None and found.upper > _MUCH * before.upper) or tolerance is not None:
+                break
         return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
 
     def renyi(self, alpha: float) -> Enclosure:
@@ -228,6 +236,8 @@ class DirectedLoss:
         """Return an upper bound on delta at an epsilon without any integral."""
         if self._single(lambda pair: pair.max_loss()) is not None:
             return 1.0
+        if epsilon >= self.max_loss():
+            return 0.0
         return self._least(1.0, lambda engine: engine.delta_ceiling(epsilon))
 
     def _least(self, trivial: float, ask: Callable[[ContourEngine], float]) -> float:
@@ -275,16 +285,22 @@ class DirectedLoss:
         alone = self.parts[0][0] if len(self.parts) == 1 and self.parts[0][2] == 1 else None
         return None if alone is None or isinstance(alone, ProductPair) else ask(alone)
 
-    def _too_wide(self, found: Enclosure | None, tolerance: float | None, scale: float) -> bool:
+    def _too_wide(self, found: Enclosure | None, tolerance: float | None, level: float | None) -> bool:
         """Say whether the lattice should be tried: nothing found, or wider than asked."""
         if found is None or not math.isfinite(found.upper):
             return True
+        scale = 1.0 if level is None else found.upper
         if scale < _TINY or _HOPELESS < self.max_loss() < math.inf:
             return False
         if self.pairs is not None and len(self.pairs) > _MANY and found.lower > 0:
             return False  # one grid for each of many kinds costs more than a narrower answer is worth
-        wanted = tolerance if tolerance is not None else _GOOD_ENOUGH * max(found.upper, 1e-3 * scale)
-        return found.upper - found.lower > wanted * (scale if tolerance is not None else 1.0)
+        wanted = tolerance * scale if tolerance is not None else _good(level) * found.upper
+        return found.upper - found.lower > wanted
+
+
+def _good(level: float | None) -> float:
+    """Return the relative width wanted by default: of epsilon, or of delta at a level."""
+    return _GOOD_EPSILON if level is None else _GOOD_DELTA
 
 
 def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Enclosure:

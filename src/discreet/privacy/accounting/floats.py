@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,18 @@ def bounded(lower: float, estimate: float, upper: float, method: str) -> Enclosu
     """Enclose between computed ends: ends that crossed by a rounding meet, and the guess is brought between them."""
     low = min(lower, upper)
     return Enclosure(low, min(max(estimate, low), upper), upper, method)
+
+
+@lru_cache(maxsize=32)
+def gauss_rule(count: int) -> tuple[Floats, Floats]:
+    """Return Gauss's nodes and weights on [0, 1], rounded from balls."""
+    import flint
+
+    from discreet.randomness.rigor import precision
+
+    with precision(128):
+        pairs = [flint.arb.legendre_p_root(count, k, weight=True) for k in range(count)]
+        return np.array([float((1 + x) / 2) for x, _ in pairs]), np.array([float(w / 2) for _, w in pairs])
 
 
 def worst_ulps(points: int = 64) -> float:

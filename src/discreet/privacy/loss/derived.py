@@ -19,6 +19,7 @@ from discreet.privacy.pairs import (
     FixedSizePair,
     NormalPair,
     PoissonPair,
+    PureApproxPair,
     Side,
     enclosed,
     tradeoff_from_deltas,
@@ -167,6 +168,14 @@ class ChainPair(Pair):
     def tradeoff(self, alpha: float) -> Enclosure:
         """Bound the best miss from below."""
         return tradeoff_from_deltas(self.delta, self.reversed().delta, alpha)
+
+    def moments(self) -> tuple[Enclosure, Enclosure]:
+        """Bound the mean by that of randomized response with the largest loss, the variance by its square."""
+        largest = max(self.max_loss().upper, self.reversed().max_loss().upper)
+        high = (math.inf, math.inf)
+        if math.isfinite(largest):
+            high = PureApproxPair(largest).moments()[0].upper, round_up(Fraction(largest) ** 2)
+        return Enclosure(0.0, high[0], high[0], _METHOD), Enclosure(0.0, high[1], high[1], _METHOD)
 
     def reversed(self) -> ChainPair:
         """Walk the chain backwards."""

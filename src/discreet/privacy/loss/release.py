@@ -164,8 +164,10 @@ class Directions:
             Proof: unless some loss is infinite their sum is at most sum e_i; so is what P gives to any event beyond
             e^(sum e_i) times what Q gives. Deltas are compared as they are written: .28 for .1 and .2, with no gap.
         """
+        if not found or not any(_may_fail(release) for release, _ in self.parts):
+            return found
         ends = [_finite_losses(self.parts, side) for side in self.sides]
-        if not found or any(end is None or end[0] == 0 or end[0] > delta for end in ends):
+        if any(end is None or end[0] == 0 or end[0] > delta for end in ends):
             return found
         ceiling = max(round_up(end[1]) for end in ends if end is not None)
         return [_at_most(one, ceiling) for one in found]
@@ -176,6 +178,11 @@ class Directions:
         asked = {side: [self.towards(side).delta(float(level), DRAWN) for level in levels] for side in Side}
         found = [tradeoff_lines(levels, asked[side], asked[side.opposite], alphas) for side in self.sides]
         return TradeOff(alphas, np.min([low for low, _ in found], axis=0), np.min([high for _, high in found], axis=0))
+
+
+def _may_fail(release: Release) -> bool:
+    """Say whether a release has a delta of its own as its guarantee says it."""
+    return any(isinstance(pair, PureApproxPair) and pair.claimed_delta > 0 for pair in (*release.remove, *release.add))
 
 
 def _finite_losses(parts: tuple[tuple[Release, int], ...], side: Side) -> tuple[Fraction, Fraction] | None:

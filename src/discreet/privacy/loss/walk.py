@@ -77,7 +77,8 @@ def walk_of(loss: PrivacyLoss, count: int, delta: Number, walks: int) -> LossWal
     paths = np.cumsum(law.sample(walks * count).reshape(walks, count), axis=1)
     if not np.all(np.isfinite(paths)):
         raise NoSoundConversion("this loss may be infinite, and then has no walk: leave out the parts with a delta")
-    marks = np.unique(np.rint(np.linspace(1, count, min(_MARKS, count))).astype(np.int64))
+    # closer together at the start, where the lines bend
+    marks = np.unique(np.rint(np.linspace(1, math.sqrt(count), min(_MARKS, count)) ** 2).astype(np.int64))
     return LossWalk(
         paths,
         np.asarray(law.mean.estimate * np.arange(1, count + 1), dtype=np.float64),
@@ -85,14 +86,19 @@ def walk_of(loss: PrivacyLoss, count: int, delta: Number, walks: int) -> LossWal
         _lines(loss, marks, float(delta)),
         np.array([(loss * int(k)).epsilon(delta).upper for k in marks]),
         float(delta),
-        math.isfinite(loss.max_loss().upper),
+        math.isfinite(_largest(loss)),
     )
+
+
+def _largest(loss: PrivacyLoss) -> float:
+    """Return the largest absolute loss: one direction's least loss is minus the largest of the other."""
+    return max(loss.remove.max_loss().upper, loss.add.max_loss().upper)
 
 
 def _lines(loss: PrivacyLoss, counts: NDArray[np.int64], delta: float) -> NDArray[np.float64]:
     """Return the line of `LossWalk` after each number of repetitions."""
-    largest, log = loss.max_loss().upper, -math.log(delta)
-    if math.isfinite(largest):  # a loss is at least minus the largest of the other direction
+    largest, log = _largest(loss), -math.log(delta)
+    if math.isfinite(largest):
         return np.asarray(counts * loss.mean.upper + largest * np.sqrt(2 * counts * log))
     divergences = np.array([loss.renyi(order).upper for order in _ORDERS])
     if not np.any(np.isfinite(divergences)):

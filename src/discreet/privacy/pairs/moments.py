@@ -21,7 +21,7 @@ from bisect import insort
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.laws import Enclosure, Pair
+from discreet.laws import Enclosure, Pair, ProductPair
 from discreet.privacy.numbers import bounds, number
 from discreet.privacy.pairs.derived import ComposedPair
 from discreet.randomness.rigor import Ball, lower_float, precision, upper_float
@@ -58,6 +58,9 @@ def moments_of(pair: Pair) -> LossMoments:
     known = pair.moments()
     if known is not None:
         return LossMoments(*known)
+    if isinstance(pair, ProductPair):  # independent components: means and variances add
+        parts = [moments_of(part) for part in pair.pairs]
+        return LossMoments(_total([part.mean for part in parts]), _total([part.variance for part in parts]))
     curve = _Curve(pair)
     (first_low, second_low), (first_high, second_high) = curve.integrals()
     mean = _between(max(first_low, 0.0), first_high)
@@ -73,6 +76,12 @@ def moments_of(pair: Pair) -> LossMoments:
 def _between(low: float, high: float) -> Enclosure:
     """Enclose a number at least 0 between two ends, with the guess midway."""
     return Enclosure(low, low if math.isinf(high) else low + (high - low) / 2, high, _METHOD)
+
+
+def _total(terms: list[Enclosure]) -> Enclosure:
+    """Enclose a sum of numbers at least 0."""
+    low, high = (math.fsum(ends) for ends in ([one.lower for one in terms], [one.upper for one in terms]))
+    return Enclosure.outward(low, high, method="sum over the components", floor=0.0)
 
 
 class _Curve:

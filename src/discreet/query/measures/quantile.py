@@ -115,8 +115,8 @@ class QuantilesOfGroups(Measure):
     def _ends(self, low: int, high: int) -> tuple[float, float]:
         """Return two positions as values, half a step further out where rows were rounded."""
         half, top = rounding(self.scale, self.argument), self.scale.steps
-        first = self.scale.value(low) - (half if low > 0 else 0)
-        last = self.scale.value(high) + (half if high < top else 0)
+        first = self.scale.value(max(low, 0)) - (half if low > 0 else 0)  # stored answers may have ends beyond the grid
+        last = self.scale.value(min(high, top)) + (half if high < top else 0)
         return round_down(first), round_up(last)
 
     def rank_error(self, part: Price, confidence: float) -> float | None:

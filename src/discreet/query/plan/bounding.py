@@ -179,7 +179,7 @@ def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool,
             f"{groups} and {each}. Nothing was spent."
         )
     if not aggregation.public:
-        private = ", ".join(f'"{key.name}"' for key in aggregation.keys if key.domain is None)
+        private = ", ".join(f'"{key.label}"' for key in aggregation.keys if key.domain is None)
         declared = '{"values": [...]}' if frames else "values = [...]"
         public = '"public": True' if frames else "public = true"
         return PrivateKeys(

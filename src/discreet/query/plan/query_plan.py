@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 
-from discreet.query.expression import Expression, Type, Value
+from discreet.query.expression import Column, Expression, Type, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +89,13 @@ class Key:
     name: str
     expression: Expression
     domain: tuple[Value, ...] | None
+
+    @property
+    def label(self) -> str:
+        """The name for messages; a key that is not shown in the answer is called by its column, if it is one."""
+        if not self.name.startswith("#"):
+            return self.name
+        return self.expression.name if isinstance(self.expression, Column) else "an expression in GROUP BY"
 
 
 class MeasureKind(Enum):

@@ -390,14 +390,14 @@ def _check_size(query: QueryPlan) -> None:
     for key in query.aggregation.keys:
         if key.domain is None and key.expression.type is Type.REAL:
             raise PrivateKeys(
-                f'"{key.name}" is a real number, and few people share one. Group by bins of it, such as '
+                f'"{key.label}" is a real number, and few people share one. Group by bins of it, such as '
                 f"FLOOR(x / 10), or give its values with keys={declared_otherwise([key.expression], Type.INTEGER)}. "
                 "Nothing was spent."
             )
         size *= len(key.domain) if key.domain is not None else 1
         if key.domain is not None and len(set(key.domain)) < len(key.domain):
             raise ParameterError(
-                f"the public values of {key.name!r} hold one twice, and a group must not be answered twice at one "
+                f"the public values of {key.label!r} hold one twice, and a group must not be answered twice at one "
                 "price. Leave out one of them. Nothing was spent.",
                 parameter="keys",
             )

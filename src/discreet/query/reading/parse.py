@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import logging
+import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
@@ -42,6 +43,15 @@ _CHAINS: tuple[tuple[type[exp.Expr], ...], ...] = ((exp.And,), (exp.Or,), (exp.A
 # Aggregates that sqlglot knows by name alone: those that are understood, and those that are refused as aggregates.
 _NAMED_AGGREGATES = ("MEAN", "STD", "VAR", "PRODUCT", "ENTROPY", "HISTOGRAM", "FAVG", "FSUM", "RESERVOIR_QUANTILE")
 _Named = TypeVar("_Named")
+_OTHER_DIALECTS = [
+    (
+        re.compile(r"\bDIFFERENTIAL_PRIVACY\b", re.IGNORECASE),
+        "The price is no clause: pass epsilon=, or rho=, with the query.",
+    ),
+    (re.compile(r"\bSELECT\s+TOP\b", re.IGNORECASE), "TOP is not understood: write ORDER BY and LIMIT 5 at the end."),
+    (re.compile("`"), 'Names are quoted by double quotes, not backticks: write "name".'),
+    (re.compile(r"\[\s*\w"), 'Names are quoted by double quotes, not brackets: write "name".'),
+]
 
 
 def parse(sql: str) -> exp.Select:
@@ -62,7 +72,7 @@ def parse(sql: str) -> exp.Select:
     except RecursionError:
         raise too_deep() from None
     except Exception as error:  # sqlglot's own errors, and whatever odd text makes it stumble over
-        raise UnsupportedSQL(_misread(error)) from None
+        raise UnsupportedSQL(_misread(error, sql)) from None
     statements = [tree for tree in trees if tree is not None]
     if not statements:
         raise UnsupportedSQL("The query is empty. Write a SELECT, such as SELECT COUNT(*) FROM table.")
@@ -235,6 +245,7 @@ def _check_tokens(tokens: list[Token]) -> None:
         )
     depth = 0
     previous: Token | None = None
+    before: TokenType | None = None
     for token in tokens:
         depth += (token.token_type in _OPENING) - (token.token_type in _CLOSING)
         if depth > DEEPEST_BRACKETS:
@@ -242,7 +253,10 @@ def _check_tokens(tokens: list[Token]) -> None:
         if previous is not None and token.token_type is TokenType.VAR and token.start == previous.end + 1:
             number = shown(previous.text + token.text)
             raise UnsupportedSQL(f"{number!r} is not a number here. Write numbers in decimal, such as 31 or 1e3.")
+        if token.token_type is TokenType.DOT and before in (TokenType.FROM, TokenType.JOIN):
+            raise UnsupportedSQL("A dot before the name of a table leaves out its schema. Write the bare name.")
         previous = token if token.token_type is TokenType.NUMBER else None
+        before = token.token_type
 
 
 def _selection(tree: exp.Expr) -> exp.Select:
@@ -271,14 +285,17 @@ def too_deep() -> UnsupportedSQL:
     )
 
 
-def _misread(error: Exception) -> str:
-    """Say where the text stopped making sense, without repeating much of it."""
+def _misread(error: Exception, sql: str) -> str:
+    """Say where the text stopped making sense, without repeating much of it, and what other dialects' words become."""
     where = ""
     for found in getattr(error, "errors", []) if isinstance(error, SqlglotError) else []:
         near = shown(str(found.get("highlight") or ""))
         where = f" at line {found.get('line')}, column {found.get('col')}" + (f", near {near!r}" if near else "")
         break
-    return f"This text is not a query that can be read{where}. Check its brackets, quotes and commas."
+    remedy = next(
+        (words for sign, words in _OTHER_DIALECTS if sign.search(sql)), "Check its brackets, quotes and commas."
+    )
+    return f"This text is not a query that can be read{where}. {remedy}"
 
 
 class _Quiet(logging.Filter):

@@ -275,8 +275,11 @@ def _join_kind(node: exp.Join) -> JoinKind:
             f"{word} would pair all rows with each other. Write JOIN public_table ON table.column = public_table.key."
         )
     if method or side not in ("", "LEFT") or kind not in ("", "INNER", "OUTER"):
-        word = method or side or kind
-        raise UnsupportedSQL(f"{word} JOIN is not understood. Write JOIN or LEFT JOIN with a public table on its key.")
+        word = " ".join(one for one in (method, side, kind) if one)
+        semi = " JOIN keeps the rows that have a match, once each, as a semi join would." if kind == "SEMI" else ""
+        raise UnsupportedSQL(
+            f"{word} JOIN is not understood. Write JOIN or LEFT JOIN with a public table on its key.{semi}"
+        )
     only(node, "this", "on", "using", "side", "kind")
     return JoinKind.LEFT if side == "LEFT" else JoinKind.INNER
 
@@ -287,7 +290,7 @@ def _public_table(
     """Return the public table that is joined, and the name it has in the query."""
     if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
         words = f"{shown(node)!r} cannot be joined. Join a public table of the policy by its name."
-        raise UnsupportedSQL(reason(type(node).__name__, words))
+        raise UnsupportedSQL(words if isinstance(node, exp.Subquery) else reason(type(node).__name__, words))
     only(node, "this", "alias")
     name, alias = node.name, table_alias(node) or node.name
     table = look_up(name, policy.public) if name not in known else None

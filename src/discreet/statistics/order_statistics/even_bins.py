@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.laws import DiscreteGaussian, Law
+from discreet.laws import Law
 from discreet.laws.number import Number
+from discreet.mechanisms.noise import GaussianNoise
 from discreet.privacy import PrivacyLoss, Relation
 from discreet.privacy.numbers import whole
 from discreet.statistics.columns import WEIGHT_UNIT, bounded
@@ -79,7 +80,7 @@ class EvenBins(ManyQuantiles):
     def deviation(self) -> float:
         """About the standard deviation of the noise of one count, in rows."""
         noise = self.counter.noise
-        times = 1.0 if isinstance(noise, DiscreteGaussian) else _LAPLACE
+        times = 1.0 if isinstance(noise, GaussianNoise) else _LAPLACE
         return times * float(noise.scale) / WEIGHT_UNIT
 
     @property

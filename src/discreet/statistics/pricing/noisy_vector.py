@@ -115,7 +115,10 @@ class NoisyVector(Mechanism):
         if isinstance(self.noise, GaussianNoise):
             if self._squared is None:
                 raise AssertionError("Gaussian noise goes with an L2 distance")
-            return gaussian_noise_loss(self.noise, Fraction(self._squared), shift=shift, relation=self.relation)
+            stated = self._guarantee if isinstance(self._guarantee, ZCDP | GaussianDP) else None
+            return gaussian_noise_loss(
+                self.noise, Fraction(self._squared), shift=shift, relation=self.relation, guarantee=stated
+            )
         if shift is None:
             return PrivacyLoss.from_guarantee(self._guarantee)
         pair = self.noise.at(shift).pair(self.noise)

@@ -47,10 +47,8 @@ _SMALL = 1 << 60
 class RankChoice(Mechanism):
     """Return a position v of 0, ..., steps with probability proportional to exp(-rate * rank distance of v).
 
-    Of n rows the wanted rank is level * n + offset, and the distance of v to it is max(N(x < v) - rank, rank -
-    N(x <= v), 0), where N counts rows: 0 where v is a quantile, one more for every row in between. With `ends` there
-    is a position on either side of the grid that stands for everything beyond (it has distance 0 if the wanted rank is
-    below 0 or above n); the interval of a quantile needs that.
+    Of n rows the wanted rank is level * n, and the distance of v to it is max(N(x < v) - rank, rank - N(x <= v), 0),
+    where N counts rows: 0 where v is a quantile, one more for every row in between.
 
     Privacy. epsilon-DP, and (epsilon^2/8)-zCDP, for rate = epsilon / (2 D) with D = max(level, 1 - level) under
         add/remove and 1 under change-one; times c where the rows of a person weigh up to c. The losses span at most
@@ -58,9 +56,8 @@ class RankChoice(Mechanism):
         Proof: a row more of weight w moves N(x < v) by 0 or w and the wanted rank by level w, so the first two terms
         move by -level w or (1 - level) w; the maximum moves by no more than they. Changing rows is removing rows of
         weight r <= c and adding some of weight s <= c: N(x < v) - rank moves by at most (1 - level) r + level s <= c
-        downward, level r + (1 - level) s <= c upward, N(x <= v) alike. The end positions count as N(x < v) = -infinity
-        or N(x <= v) = infinity on every table. So between neighbors the exponents of any two positions change by at
-        most rate * D each, apart by at most 2 rate D = epsilon; normalizing moves all alike.
+        downward, level r + (1 - level) s <= c upward, N(x <= v) alike. So between neighbors the exponents of any two
+        positions change by at most rate * D each, apart by at most 2 rate D = epsilon; normalizing moves all alike.
     Accuracy. The rank distance exceeds `error` with probability at most 1 - confidence; see `rank_error`.
     Cost. A sort; then only rows within (ln(steps) + 45) / rate of the wanted rank are looked at.
     Reference. Smith 2011; McSherry, Talwar 2007; bounded range: Dong, Durfee, Rogers 2020.
@@ -81,15 +78,11 @@ class RankChoice(Mechanism):
         epsilon: Number | None = None,
         rho: Number | None = None,
         rows: int | None = None,
-        offset: Number = 0,
-        ends: bool = False,
     ) -> None:
         self.level = exact_level(level)
         self.relation = stated_relation(relation)
         self.steps = stated_steps(steps)
         self.rows = bounded(rows)
-        self.offset = exact_rational(offset, name="offset")
-        self.ends = ends
         self._epsilon, self._rho = one_price(epsilon, rho)
         self.range = self._epsilon if self._epsilon is not None else range_of_rho(self._rho or Fraction(0))
         warn_if_senseless(self.guarantee, people=None)
@@ -116,7 +109,7 @@ class RankChoice(Mechanism):
         return bounded_range_loss(self.range, relation=self.relation)
 
     def __call__(self, value: Any) -> int:
-        """Return a position; with `ends` it may be -1 or steps + 1."""
+        """Return a position."""
         return draw_by_rank(*self._question(value))
 
     def law(self, value: Any) -> RankLaw:
@@ -125,20 +118,13 @@ class RankChoice(Mechanism):
 
     def error(self, confidence: Number) -> float:
         """Return the rank distance, in rows, that is exceeded with probability at most 1 - confidence."""
-        candidates = self.steps + 1 + 2 * self.ends
-        return rank_error(rate=self.rate, candidates=candidates, failure=1 - Fraction(confidence))
+        return rank_error(rate=self.rate, candidates=self.steps + 1, failure=1 - Fraction(confidence))
 
     def _question(self, value: Any) -> tuple[Ranked, Fraction, Fraction]:
-        """Return rows, wanted rank and rate in units of weight.
-
-        Beyond the ranks that there are, all distances grow alike, and the law is that of the nearest rank.
-        """
+        """Return rows, wanted rank and rate in units of weight."""
         rows = value if isinstance(value, Ranked) else Ranked.of(value, steps=self.steps)
         unit = WEIGHT_UNIT if rows.cumulative is not None else 1
-        target = self.level * rows.weight + self.offset * unit
-        if self.ends:
-            return rows.widened(), target, self.rate / unit
-        return rows, min(max(target, Fraction(0)), Fraction(rows.weight)), self.rate / unit
+        return rows, self.level * rows.weight, self.rate / unit
 
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """Yield tables that differ in one row at an end of the grid, around a wanted rank in the middle."""

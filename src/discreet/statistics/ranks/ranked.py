@@ -85,10 +85,6 @@ class Ranked:
         places = np.searchsorted(self.positions, candidates)
         return places.astype(np.int64) if self.cumulative is None else self.cumulative[places]
 
-    def widened(self) -> Ranked:
-        """Return the same rows with one candidate more at each end, which stand for the ends of the range."""
-        return Ranked(self.positions, self.cumulative, self.begin, self.end, self.low - 1, self.high + 1)
-
     def split(self, position: int) -> tuple[Ranked, Ranked]:
         """Return the rows at or below a position with the candidates up to it, and the rows above with the others.
 

@@ -90,7 +90,7 @@ class PopulationMean:
             moved = self.share + direction * (reach / self.size + _ROUNDING)
             moved = min(max(moved, inner), end) if direction > 0 else max(min(moved, inner), end)
             close = abs(end - moved) <= 2e-3 * abs(end - start)
-            if part <= _NARROW and (close or end == start):
+            if end == start or (close and part <= _NARROW):
                 break
             part, end = (part if moved == inner else max(part / 2.0, _NARROW)), moved
         return end, normal

@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 
 from discreet.errors import AssumptionFailed
 from discreet.laws import Enclosure
 from discreet.privacy.accounting.contour.atoms import AtomsFactor
 from discreet.privacy.accounting.contour.families import ClaimFactor
-from discreet.privacy.accounting.contour.integral import Contour, Kernel, LatticeKernel, LineKernel
+from discreet.privacy.accounting.contour.integral import Contour, Kernel, LatticeKernel, LineKernel, alias_window
 from discreet.privacy.accounting.contour.moments import Factor, Moments, Unsuitable
 from discreet.privacy.accounting.floats import UNIT, bounded, ensure_tested
 
 _STEPS, _WIDENINGS, _HALVINGS = 60, 40, 60
+_RELATIVE, _COARSE, _FINER, _LARGEST_SMOOTHING = 1e-6, 1e-4, 4, 0.25
+_SMOOTHED = "contour integral, smoothed"
+_ORDERS, _LONGER = (0.6, 0.36, 0.2), 2.0
 _LARGE_DELTA, _LARGER_DELTA, _BELOW_FLOATS = 0.05, 0.4, -745.0
 
 
 @dataclass(frozen=True, slots=True)
 class _Road:
-    """One way to set up the contour: the moments, the kernel, the smoothing, and how far epsilon may be off."""
+    """One way to set up the contour: moments, order, kernel, smoothing, and how far epsilon may be off."""
 
     moments: Moments
+    order: float
     kernel: Kernel
     smoothing: float
     slop: float
@@ -35,6 +40,7 @@ class ContourEngine:
     def __init__(self, factors: list[Factor]) -> None:
         self.factors = factors
         self.moments = Moments(factors)
+        self.steepness = 1.0  # about how fast ln delta fell with epsilon where delta was last asked for
         ensure_tested()
         low, high = (sum(factor.log_finite[end] for factor in factors) for end in (0, 1))
         # what a guarantee allows to be infinite need not be: it counts from above only
@@ -54,18 +60,68 @@ class ContourEngine:
         if ceiling <= 0:
             return Enclosure.exact(0.0, method="Renyi bound on the real axis")
         best = bounded(0.0, ceiling, ceiling, "Renyi bound on the real axis")
-        wanted = tolerance if tolerance is not None else 1e-6 * max(ceiling, 1e-3)
-        for road in self._roads(order, wanted):
+
+        def asked(road: _Road) -> Enclosure:
+            return _solved(
+                Contour(road.moments, road.order, ceiling, road.kernel, road.smoothing), road, ceiling, goals
+            )
+
+        def wanted(found: Enclosure) -> float:
+            return tolerance if tolerance is not None else _RELATIVE * found.upper
+
+        best = self._travelled(best, order, ceiling, asked, wanted, wanted)
+        if delta > _LARGE_DELTA and best.upper - best.lower > wanted(best):
+            return met(best, self._halved(delta, best, wanted(best)))
+        return best
+
+    def _travelled(
+        self,
+        best: Enclosure,
+        order: float,
+        epsilon: float,
+        ask: Callable[[_Road], Enclosure],
+        wanted: Callable[[Enclosure], float],
+        in_epsilon: Callable[[Enclosure], float],
+    ) -> Enclosure:
+        """Intersect the answers of the roads until one is narrow enough.
+
+        For a wide tolerance a smoothed sum is enough, which has few nodes. Else smoothing helps where the nodes without
+        it would be too many, and not where their rounding is what is wide. Its size follows from the width wanted in
+        epsilon, which is known better once there is an answer.
+        """
+        if in_epsilon(best) >= _COARSE * max(epsilon, 1e-3) and not self._has_lattice:
+            with suppress(Unsuitable):
+                best = met(best, ask(self._smoothed(order, epsilon, self._smoothing(order, in_epsilon(best)))))
+            if best.upper - best.lower <= wanted(best):
+                return best
+        rounded = False
+        for road in self._roads(order, epsilon):
             try:
-                found = _solved(
-                    Contour(road.moments, order, ceiling, road.kernel, road.smoothing), road, ceiling, goals
-                )
+                best = met(best, ask(road))
+                rounded = road.slop == 0
             except Unsuitable:
                 continue
-            best = met(best, found)
-            if best.upper - best.lower <= wanted:
+            if best.upper - best.lower <= wanted(best):
                 return best
-        return met(best, self._halved(delta, best, wanted)) if delta > _LARGE_DELTA else best
+        if rounded:
+            return best
+        size, last = self._smoothing(order, in_epsilon(best)), math.inf
+        for _ in range(_FINER):
+            for part in (size, 2 * size, 4 * size, 16 * size, 64 * size):
+                if min(part, _LARGEST_SMOOTHING) >= 0.9 * last:
+                    return best
+                try:
+                    best = met(best, ask(self._smoothed(order, epsilon, part)))
+                except Unsuitable:
+                    continue
+                last = min(part, _LARGEST_SMOOTHING)
+                break
+            narrow = wanted(best) / max(best.upper - best.lower, 1e-300)
+            if narrow >= 1 or last == math.inf:
+                return best
+            # its cost is of the second order
+            size = min(self._smoothing(order, in_epsilon(best)), last * math.sqrt(0.4 * narrow))
+        return best
 
     def _halved(self, delta: float, start: Enclosure, wanted: float) -> Enclosure:
         """Narrow an interval by asking delta at its middle; for large deltas, where one line does not serve all."""
@@ -110,22 +166,21 @@ class ContourEngine:
         ceiling, order = self.moments.log_delta(epsilon)
         high = min(_exp_up(ceiling) + self.infinite[1], 1.0)
         best = bounded(self.infinite[0], high, high, "Renyi bound on the real axis")
-        wanted = tolerance if tolerance is not None else 1e-6 * max(epsilon, 1e-3)
+        wanted = tolerance if tolerance is not None else _RELATIVE * max(epsilon, 1e-3)
         if ceiling < _BELOW_FLOATS:  # no float tells it from 0
             return best
         if ceiling > math.log(_LARGER_DELTA):
             size, left = self.moments.left(epsilon)
             if size < self.moments(order) - order * epsilon - math.log(order * (order + 1)):
                 order = left
-        for road in self._roads(abs(order), wanted):
-            try:
-                found = self._along(Contour(road.moments, order, epsilon, road.kernel, road.smoothing), road, epsilon)
-            except Unsuitable:
-                continue
-            best = met(best, found)
-            if best.upper - best.lower <= wanted * max(order, 1.0) * best.upper:
-                break
-        return best
+
+        def asked(road: _Road) -> Enclosure:
+            return self._along(Contour(road.moments, road.order, epsilon, road.kernel, road.smoothing), road, epsilon)
+
+        self.steepness = max(order, 1.0)
+        return self._travelled(
+            best, order, epsilon, asked, lambda found: wanted * self.steepness * found.upper, lambda _: wanted
+        )
 
     def _along(self, contour: Contour, road: _Road, epsilon: float) -> Enclosure:
         """Read delta off a contour; left of 0 the integral is what delta lacks to 1."""
@@ -147,28 +202,60 @@ class ContourEngine:
             road.method,
         )
 
-    def _roads(self, order: float, tolerance: float) -> Iterator[_Road]:
-        """Yield ways to set up the contour, the sharpest first."""
-        if len(self.factors) == 1 and self.factors[0].lattice is not None:
-            yield self._on_lattice(self.factors[0], self.factors[0].lattice)
-        yield _Road(self.moments, LineKernel(), 0.0, 0.0, "contour integral")
-        smoothing = math.sqrt(tolerance / (order + 1)) / 2
-        for _ in range(4):
-            smoothing = min(smoothing, 0.25)
-            yield _Road(self.moments, LineKernel(), smoothing, 0.0, "contour integral, smoothed")
-            smoothing *= 4
+    def _smoothing(self, order: float, width: float) -> float:
+        """Return the size of a smoothing that costs about an eighth of a width of epsilon."""
+        return math.sqrt(width / (abs(order) + 1)) / 2
 
-    def _on_lattice(self, factor: Factor, found: tuple[float, float, float]) -> _Road:
+    def _smoothed(self, order: float, epsilon: float, size: float) -> _Road:
+        """Set up the contour with a smoothing."""
+        where = self._orders(order, epsilon)[0]
+        return _Road(self.moments, where, LineKernel(), min(size, _LARGEST_SMOOTHING), 0.0, _SMOOTHED)
+
+    @property
+    def _has_lattice(self) -> bool:
+        """Whether the losses lie on a lattice."""
+        return len(self.factors) == 1 and self.factors[0].lattice is not None
+
+    def _roads(self, order: float, epsilon: float) -> Iterator[_Road]:
+        """Yield ways to set up the contour without smoothing, the sharpest first."""
+        if len(self.factors) == 1 and self.factors[0].lattice is not None:
+            yield self._on_lattice(self.factors[0], self.factors[0].lattice, order)
+        for one in self._orders(order, epsilon):
+            yield _Road(self.moments, one, LineKernel(), 0.0, 0.0, "contour integral")
+
+    def _orders(self, order: float, epsilon: float) -> list[float]:
+        """Return where to lay the line: at the saddle, or where rare large losses make its window long, left of it.
+
+        There K bends sharply just right of the saddle, and bounds on the aliases at other orders are poor.
+        """
+        if order <= 0:
+            return [order]
+        windows = {one: self._window(one, epsilon) for one in (order, _ORDERS[0] * order)}
+        if windows[order] <= _LONGER * min(windows.values()):
+            return [order]
+        windows |= {part * order: self._window(part * order, epsilon) for part in _ORDERS[1:]}
+        found = sorted((one for one in windows if math.isfinite(windows[one])), key=lambda one: windows[one])
+        return found[:2] or [order]
+
+    def _window(self, order: float, epsilon: float) -> float:
+        """Return the distance of aliases on the line at an order; infinite where there is none."""
+        self.moments(order)
+        try:
+            return alias_window(self.moments, order, epsilon)
+        except Unsuitable:
+            return math.inf
+
+    def _on_lattice(self, factor: Factor, found: tuple[float, float, float], order: float) -> _Road:
         """Set up the sum over one period; losses moved to the lattice move epsilon by as much, times their number."""
         offset, step, off = found
         count = float(factor.counts[0])
         snapped = factor.snapped(offset, step) if isinstance(factor, AtomsFactor) else factor
         moments = self.moments if snapped is factor else Moments([snapped])
         if moments is not self.moments:  # the aliases are bounded by moments at a few other orders
-            for order in _spread(self.moments.known):
-                moments(order)
+            for other in _spread(self.moments.known):
+                moments(other)
         slop = count * off * (1 + UNIT) + UNIT * abs(count * offset)
-        return _Road(moments, LatticeKernel(count * offset, step), 0.0, slop, "contour integral over one period")
+        return _Road(moments, order, LatticeKernel(count * offset, step), 0.0, slop, "contour integral over one period")
 
 
 def _spread(orders: Iterable[float]) -> list[float]:
@@ -183,6 +270,9 @@ def _solved(contour: Contour, road: _Road, ceiling: float, goals: tuple[float, f
     for _ in range(_STEPS):
         value = contour.value(here)
         gap = value.log.estimate - goals[0]
+        if value.log.estimate == -math.inf and here > 0:  # below what rounding leaves there
+            high, here = here, (low + here) / 2
+            continue
         if not math.isfinite(value.log.estimate):
             raise Unsuitable
         low, high = (here, high) if gap > 0 else (low, here)

@@ -11,7 +11,7 @@ import numpy as np
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, FinitePair, LocationPair, Pair, RoundedGaussian
 from discreet.laws.number import Number
 from discreet.privacy.accounting.contour.gaussian import NARROW
-from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
+from discreet.privacy.accounting.contour.moments import Factor, Unsuitable, log_height, log_one_more
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.pairs import FixedSizePair, PoissonPair, PureApproxPair, Side
 from discreet.randomness.rigor import Ball, ball, lower_float, precision, upper_float
@@ -20,6 +20,8 @@ _MOST_ATOMS = 1 << 16
 _CHUNK = 1 << 21
 _ON_GRID = 1e-11
 _NEGLIGIBLE = 1e-18
+_LIGHT, _DROPPED = -60.0, 1e-22
+_NEAR_ONE, _MOST_TILTS = math.log(2.0), 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,26 +142,27 @@ def _sampled(base: LossAtoms, shares: tuple[float, float], side: Side) -> LossAt
     rate, rest = shares
     if side is Side.REMOVE:
         mixed = (rest * base.q_low + rate * base.p_low, rest * base.q_high + rate * base.p_high)
-        low, high = _mixed_loss(base.low, shares, -1), _mixed_loss(base.high, shares, +1)
+        low, high = mixed_loss(base.low, shares, -1), mixed_loss(base.high, shares, +1)
         return LossAtoms(low, high, mixed[0] * near, mixed[1] * far, base.q_low, base.q_high)
     mixed = (rest * base.p_low + rate * base.q_low, rest * base.p_high + rate * base.q_high)
-    low, high = -_mixed_loss(-base.low, shares, +1), -_mixed_loss(-base.high, shares, -1)
+    low, high = -mixed_loss(-base.low, shares, +1), -mixed_loss(-base.high, shares, -1)
     return LossAtoms(low, high, base.p_low, base.p_high, mixed[0] * near, mixed[1] * far)
 
 
-def _mixed_loss(loss: Floats, shares: tuple[float, float], direction: int) -> Floats:
+def mixed_loss(loss: Floats, shares: tuple[float, float], direction: int) -> Floats:
     """Return ln(1 - g + g e^l), rounded up or down; every sum is one of positive terms, or far from canceling."""
     rate, rest = shares
+    bend = max(1.0, -math.log(rate)) if rate > 0 else 1.0  # beyond, g e^l is more than 1
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        low = np.minimum(loss, 1.0)
+        low, tall = np.minimum(loss, bend), loss > bend
         small = rate * np.expm1(low)
         near = small > -0.5
         moved = np.where(near, np.log1p(np.where(near, small, 0.0)), np.log(rest + rate * np.exp(low)))
         if rest == 0.0:
             moved = loss
-        moved = np.where(loss > 1, loss + np.log(rate + rest * np.exp(-np.maximum(loss, 0.0))), moved)
-        # what a relative UNIT in each term does to the logarithm
-        doubt = np.where(near & (loss <= 1), np.abs(small) + np.abs(moved), 2 + np.abs(loss))
+        moved = np.where(tall, loss + np.log(rate + rest * np.exp(-np.maximum(loss, 0.0))), moved)
+        # what a relative UNIT in each term, and a blur of the loss, does to the logarithm
+        doubt = np.where(near & ~tall, np.abs(small) / (1 + np.maximum(small, -0.5)) + np.abs(moved), 2 + np.abs(loss))
         doubt = np.where(np.isfinite(loss), doubt, 2 + np.abs(moved))
         return np.where(np.isfinite(moved), moved + direction * 2 * UNIT * doubt, moved)
 
@@ -191,6 +194,29 @@ def _of_fixed_size(base: LossAtoms, shares: tuple[float, float]) -> LossAtoms:
     return LossAtoms(low, high, p_low, p_high, q_low, q_high)
 
 
+@dataclass(frozen=True, slots=True)
+class _Tilt:
+    """ln M at a real order with the relative error of M, and M - 1 with its error where M is near 1."""
+
+    log: float
+    relative: float
+    more: float
+    error: float
+
+    @property
+    def near(self) -> bool:
+        """Whether M - 1 is known, and better than M is."""
+        return 0 < self.error < min(self.relative, 0.1)
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """Ln M and its error, by the better of the two."""
+        if self.near:
+            value = math.log1p(self.more)
+            return value, 2 * self.error / (1 + self.more) + UNIT * abs(value)
+        return self.log, 2 * self.relative + UNIT * (1 + abs(self.log))
+
+
 class AtomsFactor(Factor):
     """One release with finitely many losses, `count` times."""
 
@@ -207,6 +233,8 @@ class AtomsFactor(Factor):
         self._log_mass = np.log(mass)
         half = (atoms.p_high[seen] - atoms.p_low[seen]) / 2
         self._doubt = half / mass * (1 + UNIT) + 2.0**-50
+        self._rest = (certain + possible) / 2, (possible - certain) / 2 + 2.0**-52 * possible
+        self._tilts: dict[float, _Tilt] = {}
         self.log_finite = (
             count * math.log1p(-possible) * (1 + UNIT) if possible < 1 else -math.inf,
             count * math.log1p(-certain) * (1 - UNIT) if certain < 1 else -math.inf,
@@ -214,8 +242,8 @@ class AtomsFactor(Factor):
 
     @property
     def work(self) -> int:
-        """One term for each atom."""
-        return max(len(self._loss), 1)
+        """One term for each atom that is not negligible beside the heaviest."""
+        return max(int(np.sum(self._log_mass > np.max(self._log_mass, initial=-math.inf) + _LIGHT)), 1)
 
     @property
     def lattice(self) -> tuple[float, float, float] | None:
@@ -244,7 +272,7 @@ class AtomsFactor(Factor):
         """Return the factor with every loss moved to its place on a lattice."""
         places = offset + step * np.rint((self._loss - offset) / step)
         moved = object.__new__(AtomsFactor)
-        moved.__dict__.update(self.__dict__, _loss=places, _blur=2.0**-50 * (np.abs(places) + abs(offset)))
+        moved.__dict__.update(self.__dict__, _loss=places, _blur=2.0**-50 * (np.abs(places) + abs(offset)), _tilts={})
         return moved
 
     def _base(self, order: float) -> tuple[float, float, Floats, float]:
@@ -258,15 +286,75 @@ class AtomsFactor(Factor):
         error = weights * (self._doubt + moved + rounded)
         return total, float(np.sum(error)) / total * (1 + 1e-9), weights, peak
 
+    def _tilt(self, order: float) -> _Tilt:
+        """Sum at a real order, relative to 1 where M is near 1; kept."""
+        if order not in self._tilts:
+            if len(self._tilts) > _MOST_TILTS:
+                self._tilts.clear()
+            total, relative, _, peak = self._base(order)
+            log = peak + math.log(total)
+            more, error = np.zeros(1, dtype=np.complex128), np.zeros(1)
+            if abs(log) < _NEAR_ONE:
+                with np.errstate(
+                    all="ignore"
+                ):  # where numbers leave the range of floats nothing is known, and NaN says it
+                    more, error = self._more(order, np.zeros(1))
+            self._tilts[order] = _Tilt(log, relative, float(more[0].real), float(error[0]))
+        return self._tilts[order]
+
+    def _more(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
+        """Return M - 1 at c + i t, and bounds on the errors.
+
+        The masses of finite losses add up to 1 - r, r the infinite mass, so M - 1 is the sum of masses times (e^(s l) -
+        1), less r: no rounding of the masses' own sum enters, and errors are relative to the terms.
+        """
+        with np.errstate(all="ignore"):
+            kept = np.exp(self._log_mass) * (1 + np.exp(order * self._loss)) > _DROPPED / len(self._loss)
+        mass, loss, blur = np.exp(self._log_mass[kept]), self._loss[kept], self._blur[kept]
+        unsure = self._doubt[kept] + UNIT * (2 + np.abs(self._log_mass[kept])) + 2.0**-52 * len(mass)
+        sums, errors = np.empty(len(nodes), dtype=np.complex128), np.empty(len(nodes))
+        rows = max(_CHUNK // max(len(mass), 1) // 4, 1)
+        real = order * loss
+        less, grown = np.expm1(real), np.exp(real)
+        blurred = float((mass * grown) @ np.expm1(np.minimum(abs(order) * blur, 700.0)))
+        turned = float((mass * grown) @ (blur + UNIT * np.abs(loss)) * (1 + 1e-6))
+        steady = blurred + float((mass * grown) @ np.abs(real)) * UNIT + self._rest[1] + _DROPPED
+        for first in range(0, len(nodes), rows):
+            part = nodes[first : first + rows]
+            angles = np.multiply.outer(part, loss)
+            half = np.sin(angles / 2)
+            terms = less - 2 * grown * half * half + 2j * (grown * half * np.cos(angles / 2))
+            sums[first : first + rows] = terms @ mass
+            errors[first : first + rows] = np.abs(terms) @ (mass * unsure) + part * turned
+        return sums - self._rest[0], errors + steady
+
     def log_moment(self, order: float) -> tuple[float, float]:
         """Count times ln of the sum of masses times e^(order loss)."""
         if not len(self._loss):  # every loss is infinite
             return math.inf, math.inf
-        total, relative, _, peak = self._base(order)
-        if relative > 0.5:
+        tilt, count = self._tilt(order), float(self.counts[0])
+        if tilt.relative > 0.5:
             return math.inf, math.inf
-        count = float(self.counts[0])
-        return count * (peak + math.log(total)), count * (2 * relative + UNIT * (1 + abs(peak) + abs(math.log(total))))
+        value, error = tilt.best
+        return count * value, count * error
+
+    def logs(self, order: float, nodes: Floats) -> tuple[Complexes, Floats, Floats]:
+        """Take ln(1 + (M - 1)) where M(c) is near 1 and little of it is in doubt, else the logarithm of the ratio."""
+        if not len(self._loss):
+            raise Unsuitable
+        tilt = self._tilt(order)
+        if not tilt.near:
+            return super().logs(order, nodes)
+        more, errors = self._more(order, nodes)
+        logs, error = log_one_more(more, errors)
+        base, unsure = tilt.best
+        logs, error = logs - base, error + unsure
+        sizes = (np.abs(1 + more) + errors) / math.exp(base) * (1 + 4 * unsure)
+        return logs[None, :], error[None, :], np.minimum(np.minimum(logs.real + error, 0.0), log_height(sizes))[None, :]
+
+    def heights(self, order: float, nodes: Floats) -> Floats:
+        """Bound ln |phi| by its logarithm, which is sharp near 0."""
+        return self.logs(order, nodes)[2]
 
     def values(self, order: float, nodes: Floats) -> tuple[Complexes, Floats]:
         """Divide the sum at c + i t by the sum at c; turning about the mean loss keeps phases small."""

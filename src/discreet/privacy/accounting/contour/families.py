@@ -14,8 +14,10 @@ import numpy as np
 from discreet.laws import Pair
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of
-from discreet.privacy.accounting.contour.gaussian import NormalFactor, SampledNormalFactor, WideGaussianFactor
+from discreet.privacy.accounting.contour.gaussian import NormalFactor, WideGaussianFactor
 from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
+from discreet.privacy.accounting.contour.sampled import SampledNormalFactor
+from discreet.privacy.accounting.contour.sampled_laplace import SampledLaplaceFactor
 from discreet.privacy.accounting.contour.symmetric import SymmetricFactor
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
@@ -70,6 +72,8 @@ def _single(pair: Pair, count: int) -> Factor | None:
     """Return the factor of one kind of release."""
     if SampledNormalFactor.accepts(pair):
         return SampledNormalFactor.of(pair, count)  # type: ignore[arg-type]  # accepts() has looked
+    if SampledLaplaceFactor.accepts(pair):
+        return SampledLaplaceFactor.of(pair, count)  # type: ignore[arg-type]  # accepts() has looked
     atoms = atoms_of(pair)
     return None if atoms is None else AtomsFactor(atoms, count)
 

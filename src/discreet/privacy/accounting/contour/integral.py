@@ -39,7 +39,7 @@ from discreet.privacy.accounting.contour.moments import Factor, Indices, Moments
 from discreet.privacy.accounting.floats import LARGEST_PHASE, UNIT, Complexes, Floats, bounded, ensure_tested
 
 _ALIAS, _DECAYED = 36.0, 36.0
-_MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 18, 1 << 14, 1 << 25, 1 << 23
+_MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 21, 1 << 14, 1 << 27, 1 << 23
 _MOST_SMOOTHING = 64.0  # of (tau c)^2: beyond it the smoothed answer says nothing
 _WIDER = 1.25  # the square of the ratio of the two Gaussians in the bound on smoothing
 _FEW, _UNBOUNDED = 16, 1e300
@@ -87,14 +87,7 @@ class Contour:
 
     def _spacing(self, epsilon: float) -> float:
         """Return a step whose aliases are e^-36 of the answer's order of magnitude."""
-        level = self.total - self.order * epsilon - math.log(abs(self.order * (self.order + 1)))
-        below, above = [math.inf], [math.inf]
-        for order, bound in self._chernoff(epsilon):
-            need = max(bound - level + _ALIAS, 1.0) / abs(order - self.order)
-            (above if order > self.order else below).append(need)
-        window = max(min(below), min(above), 1e-300)
-        if not math.isfinite(window):
-            raise Unsuitable
+        window = alias_window(self.moments, self.order, epsilon, self.smoothing)
         if math.isfinite(self.kernel.limit):
             count = max(math.ceil(window * self.kernel.limit / math.pi), 1)
             return 2 * self.kernel.limit / count
@@ -105,15 +98,11 @@ class Contour:
         known = self.moments.known
         if len(known) != self._counted:
             self._counted = len(known)
-            self._levels = [(0.0, 0.0)] + ([(-1.0, 0.0)] if self.order < 0 else [])
-            for order, (value, error) in known.items():
-                if order != self.order and math.isfinite(value) and (order > 0) == (self.order > 0):
-                    smooth = self._smooth_moment(order) + UNIT * abs(self._smooth_moment(order))
-                    self._levels.append((order, value + error + smooth + log_constant(order) + 1e-9))
+            self._levels = _levels(self.moments, self.order, self.smoothing)
         return [(order, level - order * epsilon) for order, level in self._levels]
 
     def _smooth_moment(self, order: float) -> float:
-        return self.smoothing**2 * order * (order + 1) / 2
+        return _smooth_moment(self.smoothing, order)
 
     @property
     def _most(self) -> int:
@@ -141,21 +130,30 @@ class Contour:
         factors = [*self.moments.factors, *self.extra]
         end, far = self._far_end(factors, start)
         longest = self._longest(factors)
-        if (end - start) / self.step <= min((end - start) / longest + _FEW, self._most):  # no more nodes than intervals
+        nodes, blocks = (end - start) / self.step, (end - start) / longest
+        if nodes <= self._most and (nodes <= blocks + _FEW or blocks > _MOST_BLOCKS):  # intervals would cost more
             edges = np.array([start, max(end, start)])
             logs = np.zeros(1)
         else:
             edges = self._edges(start, end, longest)
             logs = sum((f.ceilings(self.order, edges[:-1], edges[1:]) for f in factors), np.zeros(len(edges) - 1))
         starts, ends = edges[:-1], edges[1:]
-        more = self._unclear(head, edges, logs > -_DECAYED)
-        sizes = np.where(logs > -_DECAYED, 0.0, np.exp(np.minimum(logs, 0.0))) * (ends - starts + self.step) / math.pi
+        unclear = logs + self._fading(starts) > -_DECAYED
+        more = self._unclear(head, edges, unclear)
+        sizes = np.where(unclear, 0.0, np.exp(np.minimum(logs, 0.0))) * (ends - starts + self.step) / math.pi
         found = float(sizes @ self.kernel.largest(self.order, starts, 0.0))
         bare = float(np.sum(sizes))
         if math.isfinite(far) and math.isinf(self.kernel.limit):
             found += math.exp(far) * (1 / end + self.step / end**2) / math.pi
             bare += math.exp(far) * (self.step + 1 / (self.smoothing**2 * end)) / math.pi if self.smoothing else 0.0
         return more, found * (1 + 1e-9), bare * (1 + 1e-9)
+
+    def _fading(self, nodes: Floats) -> Floats:
+        """Return ln(W(t)/W(0)), by which a node counts less; 0 with smoothing, whose own sum is without W."""
+        if self.smoothing or math.isfinite(self.kernel.limit):
+            return np.zeros(len(nodes))
+        sizes = self.kernel.largest(self.order, np.append(nodes, 0.0), 0.0)
+        return np.asarray(np.log(sizes[:-1] / sizes[-1]))
 
     def _unclear(self, head: int, edges: Floats, unclear: NDArray[np.bool_]) -> Indices:
         """Return the indices of the nodes in intervals that are not negligible."""
@@ -180,7 +178,7 @@ class Contour:
             raise Unsuitable
         for _ in range(60):
             bound = sum(factor.far(self.order, end) for factor in factors) if math.isinf(limit) else 0.0
-            if bound <= -_DECAYED:
+            if bound + float(self._fading(np.array([end]))[0]) <= -_DECAYED:
                 return end, bound
             if end >= limit:
                 return limit, -math.inf
@@ -298,6 +296,34 @@ class Contour:
         density = math.sqrt(2 * math.pi * wide) * (total + error + beyond)
         # the front contains the smoothing's own moment, which this integral does not
         return constant * max(density, 0.0) * math.exp(-self._smooth_moment(self.order)) * (1 + 1e-9)
+
+
+def alias_window(moments: Moments, order: float, epsilon: float, smoothing: float = 0.0) -> float:
+    """Return the distance of aliases that makes them e^-36 of the answer's order of magnitude."""
+    level = moments(order) - order * epsilon - math.log(abs(order * (order + 1)))
+    below, above = [math.inf], [math.inf]
+    for other, bound in _levels(moments, order, smoothing):
+        need = max(bound - other * epsilon - level + _ALIAS, 1.0) / abs(other - order)
+        (above if other > order else below).append(need)
+    window = max(min(below), min(above), 1e-300)
+    if not math.isfinite(window):
+        raise Unsuitable
+    return window
+
+
+def _levels(moments: Moments, order: float, smoothing: float) -> list[tuple[float, float]]:
+    """Return orders other than the line's, with bounds on ln of the integral at level 0; 1 bounds it at order 0."""
+    found = [(0.0, 0.0)] + ([(-1.0, 0.0)] if order < 0 else [])
+    for other, (value, error) in moments.known.items():
+        if other != order and math.isfinite(value) and (other > 0) == (order > 0):
+            smooth = _smooth_moment(smoothing, other)
+            found.append((other, value + error + smooth + UNIT * abs(smooth) + log_constant(other) + 1e-9))
+    return found
+
+
+def _smooth_moment(smoothing: float, order: float) -> float:
+    """Return the moment of the added Gaussian release."""
+    return smoothing**2 * order * (order + 1) / 2
 
 
 def _sum(parts: list[Spectrum]) -> Spectrum:

@@ -109,16 +109,16 @@ class Factor(ABC):
         """
         values, errors = self.values(order, nodes)
         sizes = np.abs(values)
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(all="ignore"):
             relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
             logs = np.log(np.where(sizes > 0, values, 1e-300))
         # |ln(1 + z)| <= 2|z| for |z| <= 1/2
-        return logs, 2 * relative + 2.0**-50 * np.abs(logs) + 2.0**-52, _height(sizes + errors)
+        return logs, 2 * relative + 2.0**-50 * np.abs(logs) + 2.0**-52, log_height(sizes + errors)
 
     def heights(self, order: float, nodes: Floats) -> Floats:
         """Return bounds on ln |phi| from above, at the nodes for each release."""
         values, errors = self.values(order, nodes)
-        return _height(np.abs(values) + errors)
+        return log_height(np.abs(values) + errors)
 
     def spectrum(self, order: float, nodes: Floats) -> Spectrum:
         """Return the sum over releases of counts * ln phi at the nodes, some nodes at a time to spare memory."""
@@ -171,9 +171,23 @@ class Factor(ABC):
         return self
 
 
-def _height(size: Floats) -> Floats:
+def log_height(size: Floats) -> Floats:
     """Return the logarithm of a bound on |phi|, which is at most 1, rounded up."""
     return np.asarray(np.minimum(np.log(np.minimum(size, 1.0) + 1e-300) + 2.0**-51, 0.0))
+
+
+def log_one_more(more: Complexes, errors: Floats) -> tuple[Complexes, Floats]:
+    """Return ln(1 + z) without cancellation where z is small, and bounds on the errors; infinite where 1 + z may be 0.
+
+    |ln(1 + z)| <= 2|z| for |z| <= 1/2; |1 + z|^2 - 1 is known to a unit of 4|z|.
+    """
+    sizes, small = np.abs(1 + more), np.abs(more) < 0.5
+    square = np.where(small, 2 * more.real + more.real**2 + more.imag**2, 0.0)
+    with np.errstate(all="ignore"):
+        size = np.where(small, np.log1p(square) / 2, np.log(np.maximum(sizes, 1e-300)))
+        relative = np.where(errors < sizes / 2, errors / sizes, np.inf)
+    logs = size + 1j * np.arctan2(more.imag, 1 + more.real)
+    return logs, 2 * relative + UNIT * (np.where(small, 8 * np.abs(more), 2.0) + np.abs(logs))
 
 
 class Moments:

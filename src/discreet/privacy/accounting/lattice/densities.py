@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
 
+from discreet.privacy.accounting.floats import gauss_rule
 from discreet.privacy.accounting.lattice import cells
 from discreet.privacy.accounting.lattice.cells import (
     LEAST,
@@ -266,7 +266,7 @@ def _nodes(
     count, relative = _rule_size(density, float(np.max(width)), farthest, step)
     if len(left) * count > cells.MOST_VALUES:
         raise TooLarge("too many nodes")
-    places, weights = _gauss(count)
+    places, weights = gauss_rule(count)
     x = (left[:, None] + width[:, None] * places).ravel()
     base = density.base_loss(x)
     loss = mapped.loss(base)
@@ -294,18 +294,6 @@ def _rule_error(density: Density, width: float, reach: float, count: int, radius
     factorials = 4 * math.lgamma(count + 1) - 2 * math.lgamma(2 * count + 1) - math.log(2 * count + 1)
     log = 2 * count * math.log(width / radius) + factorials + density.steepness(reach, radius + width)
     return math.exp(min(log, 700.0)) * (1 + 1e-9)
-
-
-@lru_cache(maxsize=32)
-def _gauss(count: int) -> tuple[Floats, Floats]:
-    """Return Gauss's nodes and weights on [0, 1], rounded from balls."""
-    import flint
-
-    from discreet.randomness.rigor import precision
-
-    with precision(128):
-        pairs = [flint.arb.legendre_p_root(count, k, weight=True) for k in range(count)]
-        return np.array([float((1 + x) / 2) for x, _ in pairs]), np.array([float(w / 2) for _, w in pairs])
 
 
 def _largest(losses: Floats, grid: Grid) -> float:

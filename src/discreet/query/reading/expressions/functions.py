@@ -73,9 +73,14 @@ def _left(reader: Reader, node: exp.Expr) -> Expression:
 
 def _concat(reader: Reader, node: exp.Expr) -> Expression:
     """Read CONCAT, which leaves out NULLs."""
-    parts = [reader.apply(Operation.COALESCE, reader.read(one), typing_rules.literal("")) for one in node.expressions]
-    if not parts:
+    read = [(one, reader.read(one)) for one in node.expressions]
+    if not read:
         raise UnsupportedSQL("CONCAT needs at least one text. Write CONCAT(a, b) or a || b.")
+    for one, value in read:
+        if value.type is not Type.TEXT:
+            words = f"CONCAT joins texts, and {shown(one)!r} is {typing_rules.WORDS[value.type]}."
+            raise UnsupportedSQL(f"{words} Write CAST({shown(one)} AS VARCHAR).")
+    parts = [reader.apply(Operation.COALESCE, value, typing_rules.literal("")) for _, value in read]
     return reduce(lambda whole, one: reader.apply(Operation.CONCAT, whole, one), parts)
 
 
