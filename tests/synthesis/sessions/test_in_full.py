@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from discreet.privacy import ApproxDP
+from discreet.privacy import ApproxDP, Relation
 from discreet.query import Session
-from discreet.synthesis import Domain, Workload, marginals
+from discreet.synthesis import Allowance, Domain, Neighbors, Workload, marginals
 from discreet.synthesis.methods import METHODS
 from discreet.synthesis.methods.dual_query.method import DualQuery, Responder, Weights
 from discreet.synthesis.methods.dual_query.price import Accounting
@@ -35,6 +35,15 @@ def test_values_that_differ_in_anything_differ() -> None:
     found = [str(in_full(value)) for value in values]
     assert len(set(found)) == len(values)
     assert found == [str(in_full(value)) for value in values]
+
+
+def test_a_field_that_came_later_is_left_out_at_its_default_alone() -> None:
+    neighbors = Neighbors(Relation.ADD_REMOVE, people=100)
+    as_rho = Allowance.of(neighbors, rho=1)
+    assert [one[0] for one in in_full(as_rho)[1:]] == ["guarantee", "amount", "neighbors"]
+    target = Allowance.of(neighbors, epsilon=1, delta=1e-6)
+    assert in_full(target.for_noise()) != in_full(target)
+    assert in_full(target.for_noise())[-1] == ["gaussian", ["bool", "True"]]
 
 
 @pytest.mark.parametrize(

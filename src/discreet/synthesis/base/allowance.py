@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -78,7 +78,7 @@ class Allowance:
     guarantee: Guarantee
     amount: Fraction
     neighbors: Neighbors
-    gaussian: bool = False
+    gaussian: bool = field(default=False, metadata={"later": True})
 
     def __post_init__(self) -> None:
         if not isinstance(self.neighbors, Neighbors) or not isinstance(self.guarantee, Guarantee):

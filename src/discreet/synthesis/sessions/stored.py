@@ -163,6 +163,8 @@ def in_full(value: Any) -> Any:
     """Return a synthesizer, or a part of one, as its type and the same of every field.
 
     Nothing is left out because it seems not to matter: a digest that forgets a parameter hands out another release.
+    A field that is marked as `later` is left out at its default only, so that what was stored before there was such a
+    field is found again.
 
     >>> from fractions import Fraction
     >>> in_full((1, True, Fraction(1, 2), None)), in_full(1.0)
@@ -180,5 +182,7 @@ def in_full(value: Any) -> Any:
     if isinstance(value, tuple | list):
         return [kind, *(in_full(one) for one in value)]
     if is_dataclass(value):
-        return [kind, *([one.name, in_full(getattr(value, one.name))] for one in fields(value))]
+        held = [(one, getattr(value, one.name)) for one in fields(value)]
+        named = [(one.name, part) for one, part in held if not ("later" in one.metadata and part == one.default)]
+        return [kind, *([name, in_full(part)] for name, part in named)]
     return [kind, value.name if isinstance(value, Enum) else repr(value)]

@@ -54,6 +54,11 @@ def atoms_of(pair: Pair) -> LossAtoms | None:
     return None
 
 
+def is_whole(pair: Pair) -> bool:
+    """Say whether the atoms' masses add up to 1: not where a curve that may belong to no pair is laid out."""
+    return is_whole(pair.base) if isinstance(pair, PoissonPair) else not isinstance(pair, FixedSizePair)
+
+
 def _shares(rate: Number) -> tuple[float, float] | None:
     """Return a sampling rate and 1 minus it, each rounded by itself; None where a float cannot hold them."""
     exact = Fraction(rate)
@@ -220,7 +225,8 @@ class _Tilt:
 class AtomsFactor(Factor):
     """One release with finitely many losses, `count` times."""
 
-    def __init__(self, atoms: LossAtoms, count: int) -> None:
+    def __init__(self, atoms: LossAtoms, count: int, *, whole: bool = False) -> None:
+        """Sort the atoms; `whole` says that the masses under P, within their ends, add up to exactly 1."""
         infinite = (atoms.high == math.inf) | ((atoms.low == -math.inf) & (atoms.high > -math.inf))
         certain = math.fsum(atoms.p_low[atoms.low == math.inf])
         possible = min(math.fsum(atoms.p_high[infinite]) * (1 + UNIT), 1.0)
@@ -234,6 +240,7 @@ class AtomsFactor(Factor):
         half = (atoms.p_high[seen] - atoms.p_low[seen]) / 2
         self._doubt = half / mass * (1 + UNIT) + 2.0**-50
         self._rest = (certain + possible) / 2, (possible - certain) / 2 + 2.0**-52 * possible
+        self._whole = whole and math.fsum(atoms.p_low) <= 1 + UNIT and math.fsum(atoms.p_high) >= 1 - UNIT
         self._tilts: dict[float, _Tilt] = {}
         self.log_finite = (
             count * math.log1p(-possible) * (1 + UNIT) if possible < 1 else -math.inf,
@@ -294,7 +301,7 @@ class AtomsFactor(Factor):
             total, relative, _, peak = self._base(order)
             log = peak + math.log(total)
             more, error = np.zeros(1, dtype=np.complex128), np.zeros(1)
-            if abs(log) < _NEAR_ONE:
+            if self._whole and abs(log) < _NEAR_ONE:
                 with np.errstate(
                     all="ignore"
                 ):  # where numbers leave the range of floats nothing is known, and NaN says it

@@ -13,7 +13,7 @@ import numpy as np
 
 from discreet.laws import Pair
 from discreet.laws.number import round_down, round_up
-from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of
+from discreet.privacy.accounting.contour.atoms import AtomsFactor, atoms_of, is_whole
 from discreet.privacy.accounting.contour.gaussian import NormalFactor, WideGaussianFactor
 from discreet.privacy.accounting.contour.moments import Factor, Unsuitable
 from discreet.privacy.accounting.contour.sampled import SampledNormalFactor
@@ -75,7 +75,7 @@ def _single(pair: Pair, count: int) -> Factor | None:
     if SampledLaplaceFactor.accepts(pair):
         return SampledLaplaceFactor.of(pair, count)  # type: ignore[arg-type]  # accepts() has looked
     atoms = atoms_of(pair)
-    return None if atoms is None else AtomsFactor(atoms, count)
+    return None if atoms is None else AtomsFactor(atoms, count, whole=is_whole(pair))
 
 
 def moment_factor(pair: Pair | None, guarantee: Guarantee | None, count: int) -> Factor | None:

@@ -95,7 +95,7 @@ class SampledLaplaceFactor(Factor):
             panels = round(self.ratio / half)
             if panels * _NODES > _MOST_POINTS:
                 raise Unsuitable
-            self._sums[level] = AtomsFactor(self._atoms(half, panels), self.count)
+            self._sums[level] = AtomsFactor(self._atoms(half, panels), self.count, whole=True)
         return self._sums[level]
 
     def _atoms(self, half: float, panels: int) -> LossAtoms:
