@@ -51,7 +51,12 @@ def vectors() -> list[Vector]:
     return [
         Vector("sum, add/remove", lambda **price: statistics.Sum(relation=added, **unit, **price), values, _ROWS / 2),
         Vector("mean, add/remove", lambda **price: statistics.Mean(relation=added, **unit, **price), values, 0.5),
-        Vector("mean, change-one", lambda **price: statistics.Mean(relation=changed, **unit, **price), values, 0.5),
+        Vector(
+            "mean, change-one, n private",
+            lambda **price: statistics.Mean(relation=changed, **unit, **price),
+            values,
+            0.5,
+        ),
         Vector(
             "variance, add/remove",
             lambda **price: statistics.Variance(relation=added, **unit, **price),
@@ -59,7 +64,7 @@ def vectors() -> list[Vector]:
             float(values.var()),
         ),
         Vector(
-            "variance, change-one",
+            "variance, change-one, n private",
             lambda **price: statistics.Variance(relation=changed, **unit, **price),
             values,
             float(values.var()),
