@@ -31,7 +31,7 @@ from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, Renyi
 from discreet.privacy.numbers import root_upward, written
 from discreet.privacy.pairs import NormalPair
 
-_GOOD_EPSILON, _GOOD_DELTA = 1e-6, 1e-4  # relative widths that the lattice is asked to improve upon
+_GOOD_EPSILON, _GOOD_DELTA = 1e-6, 1e-6  # relative widths that the lattice is asked to improve upon
 _LATTICES, _MUCH = 3, 0.9
 _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 64, 1024, 1e-300, 1e6
 

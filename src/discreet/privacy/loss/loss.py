@@ -43,7 +43,7 @@ _DELTA_POINTS = 61
 _LEASTDRAWN = 1e-12
 _SUMMARY_DELTA = 1e-6
 _MOST_RELEASES = 1 << 60
-_MILLIONTH, _GOOD_DELTA = 1e-6, 1e-4
+_MILLIONTH = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class PrivacyLoss:
         """Enclose the least delta with which the releases are (epsilon, delta)-DP.
 
         `tolerance` is a width for epsilon that the bounds should correspond to. They hold whether or not they are as
-        narrow; the answer's `met` says whether they differ by at most that share of delta, 1e-4 without a tolerance.
+        narrow; the answer's `met` says whether they differ by at most that share of delta, 1e-6 without a tolerance.
         """
         level = nonnegative(epsilon, name="epsilon")
         exact, wanted = Fraction(level), _tolerance(tolerance)
@@ -220,7 +220,7 @@ class PrivacyLoss:
             if above != below:
                 found = [spanning(self._directions.delta(above, wanted), found[0])]
         best = self._upper_kind(found, lambda guarantee: delta_of(guarantee, exact), largest=1.0)
-        return best.asked((_GOOD_DELTA if wanted is None else wanted) * best.upper)
+        return best.asked((_MILLIONTH if wanted is None else wanted) * best.upper)
 
     def epsilon(self, delta: Number, *, tolerance: Number | None = None) -> Enclosure:
         """Enclose the least epsilon >= 0 with which the releases are (epsilon, delta)-DP; infinite if there is none.

@@ -107,6 +107,7 @@ class ContourEngine:
             return best
         size, last = self._smoothing(order, in_epsilon(best)), math.inf
         for _ in range(_FINER):
+            before = best
             for part in (size, 2 * size, 4 * size, 16 * size, 64 * size):
                 if min(part, _LARGEST_SMOOTHING) >= 0.9 * last:
                     return best
@@ -117,7 +118,7 @@ class ContourEngine:
                 last = min(part, _LARGEST_SMOOTHING)
                 break
             narrow = wanted(best) / max(best.upper - best.lower, 1e-300)
-            if narrow >= 1 or last == math.inf:
+            if narrow >= 1 or last == math.inf or best.lower == 0 or best.width > before.width / 2:
                 return best
             # its cost is of the second order
             size = min(self._smoothing(order, in_epsilon(best)), last * math.sqrt(0.4 * narrow))
