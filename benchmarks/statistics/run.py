@@ -8,11 +8,12 @@ and sizes none. Ten quantiles are also compared with the peers' quantiles and tr
 interpolated, do better than those where the bounds are tight and the values spread evenly. Answers are cut to the
 public bounds where a peer's user could do so for free. diffprivlib takes the number of rows as public and stands under
 change-one alone, but for its counts. tmlt.core's own measurements run on Spark; here are its noise and formulas without
-it. Our own three ways to ten quantiles and the choice of the public rule are measured on twelve columns, and so are the
-widths and the coverage of intervals.
-Speed is CPU time, the best of three rounds in which the sides take turns. Intervals for the mean of a population
-are compared with the normal interval, which has the true variances of sampling and of the noise of a mean of the table;
-the mean is that of the values as cut to the bounds, and 2000 runs count how often it is inside.
+it. The deviation of our Gaussian noise is compared, exactly, with that of the analytic Gaussian after rounding to
+integers, and the error that it gives is measured beside Laplace noise. Our own three ways to ten quantiles and the
+choice of the public rule are measured on twelve columns, and so are the widths and the coverage of intervals.
+Intervals for the mean of a population are compared with the normal interval, which has the true variances of sampling
+and of the noise of a mean of the table; the mean is that of the values as cut to the bounds, and 2000 runs count how
+often it is inside. Speed is CPU time, the best of three rounds in which the sides take turns.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ from benchmarks.common.measure import cpu_seconds, in_turns
 from benchmarks.common.peers import Diffprivlib, OpenDPStatistics, Statistician, TumultCore
 from benchmarks.common.report import Row, duration, machine, table
 from benchmarks.statistics.cases import DELTA, DRAWS, TEN, Case, cases, column
+from benchmarks.statistics.gaussian import gaussian
 from benchmarks.statistics.ours import ours
 from benchmarks.statistics.population import population
 from benchmarks.statistics.quantiles import intervals, ways
@@ -174,6 +176,7 @@ def _exists(name: str) -> bool:
 
 SECTIONS: dict[str, Callable[[list[Statistician]], Iterator[Row]]] = {
     "accuracy": accuracy,
+    "gaussian": gaussian,
     "ways": ways,
     "intervals": intervals,
     "population": population,

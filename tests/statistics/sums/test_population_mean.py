@@ -13,7 +13,7 @@ from scipy import integrate, stats
 import discreet as dp
 from discreet import statistics
 from discreet.errors import ConflictingParameters
-from discreet.laws import DiscreteGaussian, DiscreteLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.statistics.pricing import combination_quantile, normal_with_noise_quantile
 from discreet.statistics.sums.population_mean import PopulationMean
 from discreet.statistics.sums.power_sums import ONE, power_sums
@@ -101,6 +101,22 @@ def test_the_largest_coefficients_hold_over_the_whole_range_of_means():
 def laplace(relation, *, public=False, epsilon=1):
     basis = power_sums(relation, gaussian=False, fourth=True, size_is_public=public)
     return Sampling(basis, DiscreteLaplace(Fraction(basis.sensitivity) / Fraction(epsilon)))
+
+
+@pytest.mark.parametrize("law", [DiscreteLaplace, DiscreteGaussian, RoundedGaussian])
+@pytest.mark.parametrize("scale", [0.5, 1, 3])
+def test_the_exponent_of_the_noise_is_bounded_on_its_exact_law(law, scale):
+    noise = law(scale)
+    basis = power_sums(ADD_REMOVE, gaussian=law is not DiscreteLaplace, fourth=True, size_is_public=False)
+    sampling = Sampling(basis, noise)
+    places = np.arange(-300, 301)
+    masses = np.asarray(noise.pmf(places), dtype=np.float64)
+    for reach in (1e-3, 0.1, 0.5, 0.9):
+        exact = math.log(float(np.exp(reach / scale * places) @ masses))
+        bound = float(sampling.noise_exponent(np.array([[reach, reach]]))[0])
+        assert 2 * exact <= bound + 1e-12
+        if law is RoundedGaussian and scale == 1:  # a normal variable of the same scale has less
+            assert exact > reach**2 / 2
 
 
 def test_growth_bounds_the_exponential_at_every_value():

@@ -11,6 +11,7 @@ import numpy as np
 from discreet.display.plots import BLUE, GREEN, INK, ORANGE, SOFT, Plot
 from discreet.privacy import Relation
 from discreet.statistics import ClippingBounds, Quantile
+from discreet.statistics.order_statistics.even_bins import EvenBins
 from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.statistics.order_statistics.tree import QuantileTree
 from tools.figures.panels import finished, logarithmic, side_by_side
@@ -60,7 +61,7 @@ def _share(rows: float) -> Callable[[float], float]:
 
 
 def quantiles_error() -> Plot:
-    """Many quantiles: all at once, in a tree, or one by one for a share of the price each."""
+    """Many quantiles: all at once, in a tree, in even bins, or one by one for a share of the price each."""
     left, right = side_by_side(
         "Many quantiles: the price of a few for ten, or for a hundred",
         left=("epsilon (ten quantiles)", f"root mean square {RANKS}"),
@@ -68,6 +69,7 @@ def quantiles_error() -> Plot:
     )
     lines: tuple[tuple[str, str, str, Callable[[int, float], float]], ...] = (
         ("one by one", SOFT, ":", _one_by_one),
+        ("even bins, 1,000 rows", ORANGE, "--", lambda count, epsilon: math.sqrt(_bins(count, epsilon).variance())),
         ("in a tree", GREEN, "-.", lambda count, epsilon: math.sqrt(_tree(count, epsilon).variance())),
         ("all at once", BLUE, "-", lambda count, epsilon: math.sqrt(_joint(count, epsilon).variance())),
     )
@@ -95,6 +97,12 @@ def _one_by_one(count: int, epsilon: float) -> float:
 
 def _tree(count: int, epsilon: float) -> QuantileTree:
     return QuantileTree(levels=_levels(count), epsilon=epsilon, relation=Relation.ADD_REMOVE, steps=STEPS)
+
+
+def _bins(count: int, epsilon: float) -> EvenBins:
+    return EvenBins(
+        levels=_levels(count), epsilon=epsilon, relation=Relation.ADD_REMOVE, steps=STEPS, rows_expected=1000
+    )
 
 
 def _joint(count: int, epsilon: float) -> JointQuantiles:

@@ -13,18 +13,16 @@ from numpy.typing import ArrayLike
 from discreet.attacks.asking import Floats
 from discreet.data.table import check_whole
 from discreet.errors import InputError, ParameterError
-from discreet.laws.number import Number, positive_rational, round_down, round_up
-from discreet.mechanisms import Gaussian
-from discreet.privacy import ApproxDP, GaussianDP, Norm, Relation, Sensitivity
-from discreet.privacy.numbers import whole
+from discreet.laws.number import Number
+from discreet.mechanisms import Gaussian, GaussianLaw
+from discreet.privacy import ApproxDP, Norm, Relation, Sensitivity
+from discreet.privacy.numbers import positive_price, root_upward, whole
+from discreet.privacy.price import largest_mu
 
 Publish = Callable[[Floats], Floats]
 """The exact frequencies of a group in, what is published of them out."""
 
-SMOOTHING = 2  # of the integers, in the proof of PrivateFrequencies
-_RESERVE = Fraction(1, 10**20)
 _MOST_PEOPLE = 10**9
-_SMALLEST = 1e-100  # of mu
 
 
 def exactly(frequencies: ArrayLike) -> Floats:
@@ -67,20 +65,14 @@ class PrivateFrequencies:
 
     Privacy. For a group of public size n, where neighbors differ in one member replaced by anybody (change-one), the
         whole vector of d frequencies is (epsilon, delta)-DP, and any test of whether somebody is a member has a ROC
-        curve below that of N(0, 1) against N(mu, 1), up to 1e-20.
+        curve below that of N(0, 1) against N(mu, 1).
         Proof: the counts of carriers are integers, each moved by at most 1 by a replacement, all together by at most
-        sqrt(d) in L2 (the frequencies by sqrt(d)/n). They get discrete Gaussian noise with the variance sigma^2 =
-        d/mu^2 + t^2, t = 2. Compare with the law K of this recipe: add normal noise of the variance d/mu^2 to every
-        count, which is mu-GDP, and round each result y to an integer k with a chance in proportion to exp(-(k -
-        y)^2/(2 t^2)). By Poisson summation the sum of those weights over k is t sqrt(2 pi) (1 + e(y)) with |e| <= e0 =
-        2.1 exp(-2 pi^2 t^2) < 1.1e-34, and without the factor 1 + e(y) the integral over y would be the normal density
-        of variance sigma^2 at the integers, which is the discrete Gaussian up to its norming sum, itself 1 up to e0. So
-        the chances of an outcome of d counts under the two laws differ by a factor within exp(+-3 e0 d): events have
-        the chances of the recipe up to 1e-20 for all d up to 10^12. The recipe is a post-processing of mu-GDP. The
-        largest mu is taken at which mu-GDP implies (epsilon, delta - 2e-20 (1 + e^epsilon)).
-    Accuracy. A frequency has the standard error `deviation` = sigma/n.
-        Proof: the variance of the discrete Gaussian is at most sigma^2 (Canonne, Kamath, Steinke 2020).
-    Cost. One draw of discrete Gaussian noise a frequency.
+        sqrt(d) in L2 (the frequencies by sqrt(d)/n). They get normal noise of deviation sqrt(d)/mu, rounded to
+        integers, which is post-processing of the Gaussian mechanism (`Gaussian`): mu-GDP. The largest mu is taken at
+        which mu-GDP implies (epsilon, delta).
+    Accuracy. A frequency has the standard error `deviation`, about sqrt(d/mu^2 + 1/12)/n.
+        Proof: the law of the noise has that variance; rounding adds 1/12.
+    Cost. One draw of rounded Gaussian noise a frequency.
     Reference. Dong, Roth, Su 2022, for mu-GDP and its post-processing; Balle, Wang 2018, for its delta(epsilon).
 
     >>> publish = PrivateFrequencies(
@@ -99,15 +91,15 @@ class PrivateFrequencies:
             raise ParameterError("positions must be at most 10^12", parameter="positions")
         self.guarantee = ApproxDP(epsilon, delta, relation=Relation.CHANGE_ONE)
         self.mu = gaussian_mu(epsilon, delta)
-        scale = round_up(Fraction(math.sqrt(self.positions / self.mu**2 + SMOOTHING**2)) * (1 + Fraction(1, 1 << 40)))
+        scale = Fraction(root_upward(self.positions / Fraction(self.mu) ** 2))
         # the root is rounded up for the mechanism's own claim; the proof above uses sqrt(d) itself
         moved = Sensitivity(math.isqrt(self.positions - 1) + 1, norm=Norm.L2, relation=Relation.CHANGE_ONE)
-        self.mechanism = Gaussian(scale=scale, sensitivity=moved)
+        self.mechanism = Gaussian(scale=scale, sensitivity=moved, law=GaussianLaw.ROUNDED)
 
     @property
     def deviation(self) -> float:
         """The standard deviation of the noise of a frequency."""
-        return float(self.mechanism.noise.scale) / self.people
+        return math.sqrt(self.mechanism.noise.variance) / self.people
 
     def __call__(self, frequencies: ArrayLike) -> Floats:
         """Return the noisy frequencies; they may be below 0 or above 1."""
@@ -125,30 +117,9 @@ class PrivateFrequencies:
 
 
 def gaussian_mu(epsilon: Number, delta: Number) -> float:
-    """Return a mu, to twelve digits the largest, at which mu-GDP implies (epsilon, delta)-DP with 1e-20 to spare.
+    """Return the largest mu at which mu-GDP implies (epsilon, delta)-DP.
 
     >>> round(gaussian_mu(1, 1e-5), 6)
     0.268051
     """
-    level = positive_rational(epsilon, name="epsilon")
-    wanted = positive_rational(delta, name="delta")
-    spared = wanted - 2 * _RESERVE * (1 + Fraction(math.exp(min(float(level), 30.0))))
-    if level > 30 or spared <= 0:
-        raise ParameterError("epsilon must be at most 30 and delta well above 1e-20 e^epsilon", parameter="delta")
-    target = ApproxDP(round_down(level), round_down(spared))
-
-    def kept(mu: float) -> bool:
-        return bool(GaussianDP(mu).loss.delta(target.epsilon).upper <= target.delta)
-
-    low = 1.0
-    while not kept(low):
-        low /= 2
-        if low < _SMALLEST:
-            raise ParameterError("epsilon and delta are too small for any noise", parameter="epsilon")
-    high = 2 * low
-    while kept(high):
-        low, high = high, 2 * high
-    while high - low > 1e-12 * high:
-        middle = (low + high) / 2
-        low, high = (middle, high) if kept(middle) else (low, middle)
-    return low
+    return float(largest_mu(positive_price(epsilon, name="epsilon"), positive_price(delta, name="delta")))

@@ -10,9 +10,10 @@ Then a T - b Q <= A V + K + l but for a probability of exp(-l). Proof. E exp(a y
 most exp(A E y^2); the rows and the noise are independent, so E exp(a T - b Q) <= exp(A V + K); Markov's inequality. The
 quotient is -b + (a - b y)^2 phi(u), with u = a y - b y^2 and phi(u) = (e^u - 1 - u) / u^2, which grows with u: on a
 cell of y both factors are at most their largest values. With b about a^2 / 2 and a small A is near 0, so that V, which
-is not known, hardly counts. K is at most what continuous noise of the same scale has: for discrete Laplace noise
-(cosh 1/s - 1) / (cosh 1/s - cosh t) <= 1 / (1 - s^2 t^2), as (cosh u - 1) / u^2 grows with u; for discrete Gaussian
-noise exp(s^2 t^2 / 2), Canonne, Kamath, Steinke 2020.
+is not known, hardly counts. Of K, discrete Laplace noise has at most what continuous noise of the same scale has:
+(cosh 1/s - 1) / (cosh 1/s - cosh t) <= 1 / (1 - s^2 t^2), as (cosh u - 1) / u^2 grows with u. Rounded Gaussian noise is
+within half a step of a normal variable, so E exp(t Z) <= exp(s^2 t^2 / 2 + |t| / 2); discrete Gaussian noise has less
+(Canonne, Kamath, Steinke 2020).
 
 Lemma (Berry and Esseen with the released spread). For e >= 0 let g = y - e (y^2 - E y^2). Then T - e (Q - V) exceeds t
 with a probability of at most D + P(N + Z > t), where N is normal with n times the variance of g, Z the noise of
@@ -146,13 +147,16 @@ class Sampling:
         squares = _OF_SQUARES * rates**2
         growth = _growth(rates, squares, known.values)
         reach = self.largest(np.stack([known.side * rates, -squares], axis=1), known.means) * self.scale
-        if self.laplace:
-            with np.errstate(invalid="ignore", divide="ignore"):
-                noise = np.where(np.all(reach < 1.0, axis=1), -np.log1p(-(reach**2)).sum(axis=1), math.inf)
-        else:
-            noise = (reach**2).sum(axis=1) / 2.0
         spread = np.maximum(growth * bottoms, growth * np.minimum(tops, high))
-        return float(np.max((squares * known.squares + spread + noise + allowed) / rates))
+        return float(np.max((squares * known.squares + spread + self.noise_exponent(reach) + allowed) / rates))
+
+    def noise_exponent(self, reach: Floats) -> Floats:
+        """Return a bound on K for every line of coefficients, each times the scale of the noise."""
+        if not self.laplace:
+            found: Floats = (reach**2).sum(axis=1) / 2.0 + reach.sum(axis=1) / (2.0 * float(self.noise.scale))
+            return found
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.where(np.all(reach < 1.0, axis=1), -np.log1p(-(reach**2)).sum(axis=1), math.inf)
 
     def berry_esseen(self, known: Known, rest: float, most: float) -> tuple[float, bool]:
         """Return what T is at most, but for a probability `rest`, if D <= `most`; and whether D surely is."""
