@@ -47,7 +47,15 @@ from discreet.privacy.loss import (
     table_loss,
 )
 from discreet.privacy.pairs import TradeOff
-from discreet.privacy.price import Price, PriceAmounts, PriceOptions, cheapest, largest_mu, largest_rho
+from discreet.privacy.price import (
+    Price,
+    PriceAmounts,
+    PriceOptions,
+    cheapest,
+    gaussian_budget,
+    largest_mu,
+    largest_rho,
+)
 from discreet.privacy.relation import Relation, combine
 from discreet.privacy.sensitivity import Norm, Sensitivity
 
@@ -112,6 +120,7 @@ __all__ = [
     "convert",
     "discrete_gaussian_loss",
     "discrete_laplace_loss",
+    "gaussian_budget",
     "gaussian_loss",
     "group_loss",
     "group_privacy",

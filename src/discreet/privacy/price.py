@@ -12,7 +12,7 @@ from typing import TypedDict
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
-from discreet.privacy.guarantees import ZCDP, ApproxDP, implies
+from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, implies
 from discreet.privacy.numbers import positive_price
 from discreet.privacy.pairs import NormalPair, boundary
 
@@ -254,6 +254,29 @@ def largest_mu(epsilon: Fraction, delta: Fraction) -> Fraction:
             parameter="epsilon",
         )
     return Fraction(boundary(high, low, holds)[1])
+
+
+def gaussian_budget(*, epsilon: Number, delta: Number, reserve: Number = 0) -> GaussianDP:
+    """Return the largest Gaussian budget that keeps an (epsilon, delta) guarantee, with a reserve for private keys.
+
+    Privacy. Whatever keeps the returned guarantee is (epsilon, delta)-differentially private.
+        Proof: with r the reserve, by `largest_mu` mu-Gaussian DP implies (epsilon, d)-DP for d = (delta - r)/(1 - r).
+        An r-approximate guarantee has at epsilon a delta of at most r + (1 - r) d = delta (`delta_of`).
+
+    >>> float(gaussian_budget(epsilon=1, delta=1e-6).mu)
+    0.2367...
+    >>> gaussian_budget(epsilon=1, delta=1e-6, reserve=1e-7).delta
+    Fraction(1, 10000000)
+    """
+    level, chance = _amount(epsilon, name="epsilon"), _amount(delta, name="delta")
+    kept = _amount(reserve, name="reserve") if reserve else Fraction(0)
+    if chance >= 1 or kept >= chance:
+        name = "delta" if chance >= 1 else "reserve"
+        raise ParameterError(
+            f"{name} must be {'below 1' if chance >= 1 else 'a part of delta'}; got as much or more, write less",
+            parameter=name,
+        )
+    return GaussianDP(largest_mu(level, (chance - kept) / (1 - kept)), kept)
 
 
 @lru_cache(maxsize=64)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import pytest
 
 from discreet.errors import ParameterError, PolicyError
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Relation, implies
-from discreet.query.policy.budget import concentrated, gaussian, terms_of
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Relation, gaussian_budget, implies
+from discreet.query.policy.budget import concentrated, terms_of
 from discreet.query.policy.file import parse_policy
 from tests.query.policy.policies import policy_text
 
@@ -60,11 +60,11 @@ def gaussian_policy(tmp_path, budget, analysts="[analysts]\nana = {}\n"):
     return parse_policy(policy_text(budget=text, analysts=analysts), folder=tmp_path)
 
 
-@pytest.mark.theorem("gaussian.privacy")
+@pytest.mark.theorem("gaussian_budget.privacy")
 @pytest.mark.parametrize(("epsilon", "delta"), TARGETS)
 @pytest.mark.parametrize("share", [Fraction(0), Fraction(1, 10), Fraction(1, 2)])
 def test_a_gaussian_budget_keeps_the_guarantee_it_was_made_of_and_hardly_more_does(epsilon, delta, share):
-    budget = gaussian(epsilon, delta, share * delta)
+    budget = gaussian_budget(epsilon=epsilon, delta=delta, reserve=share * delta)
     assert budget.delta == share * delta
     assert implies(budget, ApproxDP(epsilon, delta))
     larger = GaussianDP(budget.mu * (1 + Fraction(1, 10**9)), budget.delta)
@@ -73,7 +73,7 @@ def test_a_gaussian_budget_keeps_the_guarantee_it_was_made_of_and_hardly_more_do
 
 def test_a_reserve_that_leaves_no_delta_is_refused():
     with pytest.raises(ParameterError, match="part of delta"):
-        gaussian(Fraction(1), Fraction(1, 10**6), Fraction(1, 10**6))
+        gaussian_budget(epsilon=1, delta=Fraction(1, 10**6), reserve=Fraction(1, 10**6))
 
 
 def test_mu_is_read_as_it_is_written_with_the_reserve_and_caps(tmp_path):
@@ -92,8 +92,12 @@ def test_mu_is_read_as_it_is_written_with_the_reserve_and_caps(tmp_path):
 def test_epsilon_and_delta_are_counted_in_the_largest_mu(tmp_path):
     analysts = "[analysts]\nana = {epsilon = 0.5, delta = 1e-7, reserve = 0}\nben = {share = 0.3}\n"
     policy = gaussian_policy(tmp_path, "epsilon = 1\ndelta = 1e-6\nreserve = 1e-7", analysts)
-    assert policy.budget == gaussian(Fraction(1), Fraction(1, 10**6), Fraction(1, 10**7)).under(Relation.ADD_REMOVE)
-    assert policy.analysts["ana"].cap == gaussian(Fraction(1, 2), Fraction(1, 10**7)).under(Relation.ADD_REMOVE)
+    assert policy.budget == gaussian_budget(epsilon=1, delta=Fraction(1, 10**6), reserve=Fraction(1, 10**7)).under(
+        Relation.ADD_REMOVE
+    )
+    assert policy.analysts["ana"].cap == gaussian_budget(epsilon=Fraction(1, 2), delta=Fraction(1, 10**7)).under(
+        Relation.ADD_REMOVE
+    )
     assert Fraction(policy.analysts["ben"].cap.mu) ** 2 <= Fraction(3, 10) * Fraction(policy.budget.mu) ** 2
     without = gaussian_policy(tmp_path, "epsilon = 1\ndelta = 1e-6")
     assert without.budget.delta == 0

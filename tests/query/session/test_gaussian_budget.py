@@ -10,11 +10,11 @@ import pytest
 
 from discreet.errors import BudgetExceeded, MissingParameter, ParameterError, PrivateKeys
 from discreet.laws import DiscreteLaplace, RoundedGaussian
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, largest_mu, largest_rho
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, gaussian_budget, largest_mu, largest_rho
 from discreet.privacy.guarantees import pure_to_gaussian
 from discreet.privacy.numbers import written
 from discreet.query import Session
-from discreet.query.policy import concentrated, gaussian
+from discreet.query.policy import concentrated
 from discreet.query.pricing import read_price
 
 REGIONS = [f"r{number}" for number in range(50)]
@@ -50,7 +50,7 @@ def priced(session, sql, **price):
 @pytest.mark.theorem("PricedQuery.privacy", "NoisyVector.privacy")
 def test_ten_counts_by_fifty_groups_have_less_noise_than_under_zcdp():
     """Ten questions share one (1, 1e-6) budget: the variance is at most .87 of that under zCDP."""
-    by_mu = open_session(gaussian(*POINT))
+    by_mu = open_session(gaussian_budget(epsilon=POINT[0], delta=POINT[1]))
     by_rho = open_session(ZCDP(largest_rho(*POINT)))  # all of delta, though a policy keeps half for private keys
     variance = {}
     for name, session in (("gaussian", by_mu), ("zcdp", by_rho)):
@@ -150,7 +150,9 @@ def test_private_keys_need_a_reserve_and_spend_it():
     assert answer.guarantee == GaussianDP(1, 1e-7, relation=Relation.ADD_REMOVE)
     assert written(session.balance.spent.delta) == Fraction(1, 10**7)
     halved = priced(session, asked, epsilon=1, delta=1e-6).guarantee
-    assert halved == gaussian(*POINT, Fraction(1, 2 * 10**6)).under(Relation.ADD_REMOVE)
+    assert halved == gaussian_budget(epsilon=POINT[0], delta=POINT[1], reserve=Fraction(1, 2 * 10**6)).under(
+        Relation.ADD_REMOVE
+    )
     assert priced(session, asked, share=0.25).guarantee.delta == Fraction(1, 4 * 10**6)
     with pytest.raises(BudgetExceeded, match="delta"):
         session.sql(asked, mu=0.1, delta=1e-6)
@@ -207,7 +209,7 @@ def compared(words):
 
 
 def test_explain_compares_the_notions_for_the_question_at_hand():
-    session = open_session(gaussian(*POINT))
+    session = open_session(gaussian_budget(epsilon=POINT[0], delta=POINT[1]))
     counts = session.explain(BY_REGION, share=0.1).other_budgets
     assert counts.startswith(
         "with epsilon 1 at delta 1e-06 for 10 such questions, the noise (st. dev.) of n would be: "

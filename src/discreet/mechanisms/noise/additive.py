@@ -47,6 +47,7 @@ class AdditiveNoise(Mechanism):
         self.relation: Relation = sensitivity.relation
         self._grid_given = power_of_two(grid)
         self.length = _length(length, bare=bare)
+        self._bare = bare
         self._scalar_only = bare or (self.length is None and not sensitivity.is_integer)
         if sensitivity.is_integer and self._grid_given not in (None, Fraction(1)):
             raise ConflictingParameters(
@@ -99,11 +100,10 @@ class AdditiveNoise(Mechanism):
             raise InputError("a masked array hides some of its entries: fill or drop them before asking")
         count = value.size
         if self._scalar_only:
-            hint = (
-                ""
-                if self.sensitivity.is_integer
-                else ", and length= with the number of coordinates (each is rounded to the grid)"
-            )
+            length = "length= with the number of coordinates, each of which is rounded to the grid"
+            if not self._bare:
+                raise InputError(f"an array of real numbers needs its public length: add {length}")
+            hint = "" if self.sensitivity.is_integer else f", and {length}"
             raise InputError(
                 "a bare number as sensitivity is for a single answer. For an array state its norm over the "
                 "whole array: "

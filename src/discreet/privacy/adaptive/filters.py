@@ -309,7 +309,7 @@ def parallel(guarantees: Iterable[Guarantee], *, relation: Relation, parts_per_p
         Proof: fix two neighbors. They differ in at most m parts (add/remove) or 2 m (change-one), the others hold the
         same rows in both, and a release on one of those has the same law on both tables: it keeps every guarantee. By
         `basic_composition` all releases together keep the sum of what the parts that differ guarantee, and no sum over
-        so many parts exceeds that of the largest ones. That change-one needs twice as many is sharp: a row that moves
+        that many parts exceeds that of the largest ones. That change-one needs twice as many is sharp: a row that moves
         between two parts changes the likelihood ratio of both.
     Reference. McSherry 2009.
 

@@ -131,7 +131,7 @@ def _mean_under(guarantee: Guarantee) -> float:
 
 
 def _added(terms: list[tuple[Enclosure, int]]) -> Enclosure:
-    """Enclose a sum of enclosed numbers, each so many times; exact but for one rounding."""
+    """Enclose a sum of enclosed numbers, each with a multiplicity; exact but for one rounding."""
 
     def total(end: str) -> Fraction | None:
         values = [(getattr(one, end), count) for one, count in terms]

@@ -33,7 +33,7 @@ class LossWalk:
         Proof: the loss of one lies in [-m, m] with mean at most D. By Azuma's inequality the sum of k exceeds k D + t
         with chance at most exp(-t^2/(2 k m^2)), which is delta at t = m sqrt(2 k ln(1/delta)). Chernoff: P(L > e) <=
         e^((a-1) (k D_a - e)), by Markov's inequality. Where the loss is at most e, P(S) <= e^e Q(S). `tight` is the
-        least with the second property alone, so paths are above it a little more often than delta.
+        least with the second property alone, so paths are above it more often than delta.
     Reference. Dwork, Rothblum, Vadhan 2010; Mironov 2017.
     """
 

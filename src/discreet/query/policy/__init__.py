@@ -1,6 +1,6 @@
 """The policy: what a curator declares about tables, columns, units and budgets, and how its file is read."""
 
-from discreet.query.policy.budget import concentrated, gaussian, open_ledger, terms_of
+from discreet.query.policy.budget import concentrated, open_ledger, terms_of
 from discreet.query.policy.check import COLLATED, FLOATS, Schema, Unfit, unfit_in_words, with_schema
 from discreet.query.policy.columns import read_columns
 from discreet.query.policy.csv_format import CsvFormat, read_format

@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from discreet.errors import ParameterError
 from discreet.ledger import Ledger, MemoryLedger, SqliteLedger, Terms
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, Relation, largest_mu, largest_rho
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, Relation, gaussian_budget, largest_rho
 from discreet.privacy.adaptive import root_down
 from discreet.privacy.numbers import written
 from discreet.query.policy.declarations import Analyst, Policy
@@ -45,21 +45,6 @@ def concentrated(epsilon: Fraction, delta: Fraction) -> ZCDP:
     (0.0229, Fraction(1, 2000000))
     """
     return ZCDP(largest_rho(epsilon, delta / 2), delta / 2)
-
-
-def gaussian(epsilon: Fraction, delta: Fraction, reserve: Fraction = Fraction(0)) -> GaussianDP:
-    """Return the largest Gaussian budget that keeps an (epsilon, delta) guarantee, with a reserve for private keys.
-
-    Privacy. Whatever keeps the returned guarantee is (epsilon, delta)-differentially private.
-        Proof: with r the reserve, by `largest_mu` mu-Gaussian DP implies (epsilon, d)-DP for d = (delta - r)/(1 - r).
-        An r-approximate guarantee has at epsilon a delta of at most r + (1 - r) d = delta (`delta_of`).
-
-    >>> float(gaussian(Fraction(1), Fraction(1, 10**6)).mu)
-    0.2367...
-    """
-    if reserve >= delta:
-        raise ParameterError("reserve must be a part of delta; got as much or more, write less", parameter="reserve")
-    return GaussianDP(largest_mu(epsilon, (delta - reserve) / (1 - reserve)), reserve)
 
 
 def read_budget(section: Section, relation: Relation) -> Guarantee | None:
@@ -160,7 +145,7 @@ def _gaussian(section: Section, main: str, loss: Fraction | None, total: Guarant
             f"the reserve, {float(reserve):g}, must be less than delta, of which it is a part. Write a smaller reserve"
         )
         return section.complain(words, "reserve" if "reserve" in section else "delta")
-    return _computed(section, "mu", lambda: gaussian(loss, delta, reserve))
+    return _computed(section, "mu", lambda: gaussian_budget(epsilon=loss, delta=delta, reserve=reserve))
 
 
 def _reserve(section: Section, total: Guarantee | None) -> Fraction | None:

@@ -8,10 +8,10 @@ from fractions import Fraction
 
 from discreet.display import format_number
 from discreet.errors import DiscreetError
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureDP, largest_rho
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureDP, gaussian_budget, largest_rho
 from discreet.privacy.adaptive import privacy_filter
 from discreet.query.measures import QuantilesOfGroups
-from discreet.query.policy import Policy, gaussian
+from discreet.query.policy import Policy
 from discreet.query.pricing.priced_query import PricedQuery, priced
 
 _DELTA = Fraction(1, 10**6)  # at which a budget without a point of its own is read
@@ -64,7 +64,10 @@ def _budgets(point: ApproxDP, reserve: Fraction, *, private_keys: bool) -> dict[
     epsilon, delta = Fraction(point.epsilon), Fraction(point.delta)
     in_epsilon: dict[str, Guarantee] = {"approx": point} if private_keys else {"pure or approx": PureDP(epsilon)}
     rho = largest_rho(epsilon, (delta - reserve) / (1 - reserve))
-    return in_epsilon | {"zcdp": ZCDP(rho, reserve), "gaussian": gaussian(epsilon, delta, reserve)}
+    return in_epsilon | {
+        "zcdp": ZCDP(rho, reserve),
+        "gaussian": gaussian_budget(epsilon=epsilon, delta=delta, reserve=reserve),
+    }
 
 
 def _noise(made: PricedQuery, policy: Policy, share: Fraction, rows_expected: int | None) -> float | None:

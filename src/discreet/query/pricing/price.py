@@ -18,6 +18,7 @@ from discreet.privacy import (
     PriceOptions,
     PureDP,
     Relation,
+    gaussian_budget,
     largest_mu,
     largest_rho,
 )
@@ -25,7 +26,7 @@ from discreet.privacy import cheapest as cheapest_price
 from discreet.privacy.adaptive import root_down
 from discreet.privacy.numbers import exactly, root_upward, written, written_up
 from discreet.query.plan import Noise
-from discreet.query.policy import concentrated, gaussian
+from discreet.query.policy import concentrated
 
 ACCEPTS = ("epsilon", "rho", "mu", "share", "error")
 _DIGITS = 6  # of the price that error= buys
@@ -36,7 +37,8 @@ _NO_DELTA = (
 )
 _NO_RESERVE = (
     "the budget has no reserve of delta, and keys that are not public cannot be shown without one. Give the values of "
-    "the keys, or ask the curator to add `reserve = 1e-7` under [budget] (in Python GaussianDP(mu, 1e-7)). "
+    "the keys, or ask the curator to add `reserve = 1e-7` under [budget] (in Python "
+    "budget=privacy.gaussian_budget(epsilon=..., delta=..., reserve=1e-7)). "
     "Nothing was spent."
 )
 
@@ -187,7 +189,7 @@ def _under_gaussian(budget: GaussianDP, price: Price, *, private_keys: bool) -> 
     if price.epsilon is not None and price.delta is not None:
         if not private_keys:
             return Cost(word, largest_mu(price.epsilon, price.delta), Fraction(0), budget.relation)
-        both = gaussian(price.epsilon, price.delta, reserve=price.delta / 2)
+        both = gaussian_budget(epsilon=price.epsilon, delta=price.delta, reserve=price.delta / 2)
         return Cost(word, Fraction(both.mu), Fraction(both.delta), budget.relation)
     if price.epsilon is not None:
         return Cost(word, price.epsilon, delta, budget.relation)

@@ -24,6 +24,7 @@ from discreet.statistics.ranks import HALVES, TIE_BITS, CountsAround, Integers, 
 from discreet.statistics.statistic import Tables
 
 _FEW = 0.2  # expected rank error in parts between two levels, above which bins are better: measured
+_WAYS: dict[type, str] = {EvenBins: "noisy counts of even bins"}
 _MOST_AT_ONCE = 20  # the time for all at once grows with the square of their number
 
 
@@ -158,7 +159,9 @@ class Quantiles(RankedStatistic):
             return self._table(values, ends, "counts of the rows around the values")
         known = public_rows if public_rows and self.size_is_public else None
         if known is None:
-            return self._table(values, [None] * count, f"choices by rank, {NO_INTERVAL}")
+            return self._table(
+                values, [None] * count, f"{_WAYS.get(type(self.mechanism), 'choices by rank')}, {NO_INTERVAL}"
+            )
         errors = self.rank_errors(known)
         found = [self._tightest(level, released, known, errors) for level in self.levels]
         return self._table(values, found, "neighboring quantiles beyond their rank errors")

@@ -76,7 +76,7 @@ def _middle(domain: KnownTables, rows: int, first: int, second: int, more: int) 
 
 
 def _share_at_upper(rows: int, upper: int) -> Fraction:
-    """Return the median of zeros and ones, so many of them ones: 0, one half or 1."""
+    """Return the median of zeros and a number of ones: 0, one half or 1."""
     return Fraction((2 * upper > rows) + (2 * upper >= rows), 2)
 
 

@@ -109,7 +109,9 @@ class Contour:
     def _most(self) -> int:
         """Return how many nodes are affordable."""
         times = _PATIENCE if any(factor.patient for factor in self.moments.factors) else 1
-        return min(times * _MOST_NODES, times * _MOST_WORK // max(sum(factor.work for factor in self.moments.factors), 1))
+        return min(
+            times * _MOST_NODES, times * _MOST_WORK // max(sum(factor.work for factor in self.moments.factors), 1)
+        )
 
     def _head(self) -> int:
         """Return about the number of nodes until |Phi| has died out a first time, or to the end of the period."""
