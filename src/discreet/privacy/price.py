@@ -129,6 +129,11 @@ class Price:
         exact = {name: _amount(given[name], name=name) for name in named}
         return cls(delta=None if delta is None else _amount(delta, name="delta"), **exact)
 
+    @property
+    def is_gaussian(self) -> bool:
+        """Whether it buys Gaussian noise: it is in rho or mu, or has a delta beside epsilon."""
+        return self.rho is not None or self.mu is not None or (self.epsilon is not None and self.delta is not None)
+
     def amounts(self) -> PriceAmounts:
         """Return epsilon, delta, rho and mu, as far as they are given, as keyword arguments."""
         found = PriceAmounts()

@@ -39,6 +39,7 @@ class NoiseOptions(RankOptions, total=False):
     """What integers with noise take."""
 
     delta: Number | None
+    mu: Number | None
 
 
 class ColumnOptions(TypedDict, total=False):
@@ -104,6 +105,7 @@ class TableOptions(TypedDict, total=False):
     epsilon: Number | None
     delta: Number | None
     rho: Number | None
+    mu: Number | None
     error: Number | None
     confidence: float
 

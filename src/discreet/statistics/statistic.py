@@ -46,7 +46,7 @@ class Statistic(Mechanism):
         that neighboring tables move `measure` by no more than the mechanism was built for, which each one proves.
     """
 
-    accepts: ClassVar[Sequence[str]] = ("epsilon", "rho", "error")
+    accepts: ClassVar[Sequence[str]] = ("epsilon", "rho", "mu", "error")
     delta_with: ClassVar[Sequence[str]] = ("epsilon",)
 
     def __init_subclass__(cls, **options: Any) -> None:
@@ -67,6 +67,7 @@ class Statistic(Mechanism):
         epsilon: Number | None = None,
         delta: Number | None = None,
         rho: Number | None = None,
+        mu: Number | None = None,
         error: Number | None = None,
         confidence: float = 0.95,
         rows: int | None = None,
@@ -83,7 +84,7 @@ class Statistic(Mechanism):
         self.rows, self.groups = bounded(rows, name="rows"), bounded(groups, name="groups")
         self._unit = 1 if self.rows is None else WEIGHT_UNIT
         self.price = Price.read(
-            epsilon=epsilon, delta=delta, rho=rho, error=error, accepts=self.accepts, delta_with=self.delta_with
+            epsilon=epsilon, delta=delta, rho=rho, mu=mu, error=error, accepts=self.accepts, delta_with=self.delta_with
         )
 
     mechanism: Mechanism

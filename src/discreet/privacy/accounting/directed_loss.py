@@ -29,9 +29,9 @@ from discreet.privacy.accounting.contour.moments import Factor
 from discreet.privacy.accounting.floats import bounded
 from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP, convert
 from discreet.privacy.numbers import root_upward, written
-from discreet.privacy.pairs import NormalPair
+from discreet.privacy.pairs import FixedSizePair, NormalPair, PoissonPair
 
-_GOOD_EPSILON, _GOOD_DELTA = 1e-6, 1e-6  # relative widths that the lattice is asked to improve upon
+_GOOD, _FAIR = 1e-6, 1e-4  # relative widths that small and large lattices are asked to improve upon
 _LATTICES, _MUCH = 3, 0.9
 _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 64, 1024, 1e-300, 1e6
 
@@ -111,10 +111,10 @@ class DirectedLoss:
         if delta == 0.0:
             return _settled(bounded(self.least_max_loss(), largest, largest, _LARGEST_LOSSES))
 
-        def on_lattice(pairs: Parts, wanted: float) -> Enclosure:
+        def on_lattice(pairs: Parts, wanted: float, quick: bool) -> Enclosure:
             from discreet.privacy.accounting.lattice import enclose_epsilon
 
-            return enclose_epsilon(pairs, delta, tolerance=wanted)
+            return enclose_epsilon(pairs, delta, tolerance=wanted, quick=quick)
 
         start = Enclosure(0.0, largest, largest, _LARGEST_LOSSES)
         return self._narrowed(start, tolerance, lambda engine: engine.epsilon(delta, tolerance), on_lattice)
@@ -130,10 +130,10 @@ class DirectedLoss:
         if epsilon >= self.max_loss():
             return Enclosure.exact(0.0, method="epsilon is at least the sum of the largest losses")
 
-        def on_lattice(pairs: Parts, wanted: float) -> Enclosure:
+        def on_lattice(pairs: Parts, wanted: float, quick: bool) -> Enclosure:
             from discreet.privacy.accounting.lattice import enclose_delta
 
-            return enclose_delta(pairs, epsilon, tolerance=wanted)
+            return enclose_delta(pairs, epsilon, tolerance=wanted, quick=quick)
 
         return self._narrowed(None, tolerance, lambda engine: engine.delta(epsilon, tolerance), on_lattice, epsilon)
 
@@ -142,7 +142,7 @@ class DirectedLoss:
         found: Enclosure | None,
         tolerance: float | None,
         ask: Callable[[ContourEngine], Enclosure],
-        on_lattice: Callable[[Parts, float], Enclosure],
+        on_lattice: Callable[[Parts, float, bool], Enclosure],
         level: float | None = None,
     ) -> Enclosure:
         """Intersect what every engine answers, and the lattice's answer where that is too wide for the tolerance.
@@ -155,19 +155,36 @@ class DirectedLoss:
                 found = answer if found is None else met(found, answer)
         if tolerance is not None and level is not None:  # a width of epsilon is so much of delta
             tolerance *= max((engine.steepness for engine in self._engines()), default=1.0)
+        if tolerance is None and any(isinstance(pair, PoissonPair | FixedSizePair) for pair, _ in self.pairs or ()):
+            # of samples small grids try for a millionth; larger grids are worth a ten-thousandth
+            found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=True)
+        found = self._on_lattice(found, tolerance, on_lattice, level, _FAIR, quick=False)
+        return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
+
+    def _on_lattice(
+        self,
+        found: Enclosure | None,
+        tolerance: float | None,
+        ask: Callable[[Parts, float, bool], Enclosure],
+        level: float | None,
+        share: float,
+        *,
+        quick: bool,
+    ) -> Enclosure | None:
+        """Ask the lattice where an answer is too wide: for the tolerance, or else for a share of the answer."""
         for _ in range(_LATTICES):
             # the width wanted is a share of the answer, which may be known badly before the lattice is asked
-            if self.pairs is None or not self._too_wide(found, tolerance, level):
+            if self.pairs is None or not self._too_wide(found, tolerance, level, share):
                 break
             before = found
             size = level if level is not None else 1.0 if found is None or math.isinf(found.upper) else found.upper
-            wanted = tolerance if tolerance is not None else _good(level) * size
-            answer = _computed(partial(on_lattice, self.pairs, max(wanted, _TINY)), None)
+            wanted = tolerance if tolerance is not None else share * max(size, 1e-3)
+            answer = _computed(partial(ask, self.pairs, max(wanted, _TINY), quick), None)
             if answer is not None:
                 found = answer if found is None else met(found, answer, attained=self.attained)
             if found is None or (before is not None and found.upper > _MUCH * before.upper) or tolerance is not None:
                 break
-        return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
+        return found
 
     def renyi(self, alpha: float) -> Enclosure:
         """Enclose the Renyi divergence of order alpha; the lower end is 0 where only guarantees are known."""
@@ -285,7 +302,7 @@ class DirectedLoss:
         alone = self.parts[0][0] if len(self.parts) == 1 and self.parts[0][2] == 1 else None
         return None if alone is None or isinstance(alone, ProductPair) else ask(alone)
 
-    def _too_wide(self, found: Enclosure | None, tolerance: float | None, level: float | None) -> bool:
+    def _too_wide(self, found: Enclosure | None, tolerance: float | None, level: float | None, share: float) -> bool:
         """Say whether the lattice should be tried: nothing found, or wider than asked."""
         if found is None or not math.isfinite(found.upper):
             return True
@@ -294,13 +311,8 @@ class DirectedLoss:
             return False
         if self.pairs is not None and len(self.pairs) > _MANY and found.lower > 0:
             return False  # one grid for each of many kinds costs more than a narrower answer is worth
-        wanted = tolerance * scale if tolerance is not None else _good(level) * found.upper
+        wanted = tolerance * scale if tolerance is not None else share * max(found.upper, 1e-3 * scale)
         return found.upper - found.lower > wanted
-
-
-def _good(level: float | None) -> float:
-    """Return the relative width wanted by default: of epsilon, or of delta at a level."""
-    return _GOOD_EPSILON if level is None else _GOOD_DELTA
 
 
 def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Enclosure:

@@ -32,8 +32,8 @@ from discreet.privacy.guarantees import (
     approx_to_gaussian,
     convert,
 )
-from discreet.privacy.loss import PrivacyLoss, compose
-from discreet.privacy.numbers import as_computed, as_written, written
+from discreet.privacy.loss import PrivacyLoss, compose, gaussian_square
+from discreet.privacy.numbers import as_computed, as_written, root_upward, written
 from discreet.privacy.pairs import Side
 
 _DOUBLINGS = 40
@@ -204,6 +204,8 @@ def _concentrated(loss: PrivacyLoss) -> ZCDP:
 
 def _gaussian(loss: PrivacyLoss) -> GaussianDP:
     known: list[Number] = [one.mu for one in _implied(loss, GaussianDP)]
+    square = gaussian_square(loss)
+    known += [] if square is None else [root_upward(square)]
     found = _least(lambda mu: loss.satisfies(GaussianDP(mu, relation=loss.relation)), min(known, default=None))
     if found is None:
         raise NoSoundConversion(

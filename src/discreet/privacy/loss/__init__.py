@@ -1,6 +1,7 @@
 """Privacy losses: exact objects that compose, are sampled, and answer for epsilon and delta."""
 
 from discreet.privacy.loss.calibration import Calibration, calibrate, largest_count
+from discreet.privacy.loss.consequences import gaussian_square
 from discreet.privacy.loss.delta_curve import DeltaCurve
 from discreet.privacy.loss.derived import change_one_loss, group_loss, subsample
 from discreet.privacy.loss.loss import PrivacyLoss, compose

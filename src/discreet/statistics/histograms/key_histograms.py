@@ -204,13 +204,13 @@ class DiscoveredHistogram(Statistic):
     """
 
     mechanism: ThresholdedHistogram
-    delta_with = ("epsilon", "rho", "error")
+    delta_with = ("epsilon", "rho", "mu", "error")
 
     def __init__(self, *, noise: KeyNoise | None = None, **options: Unpack[GroupOptions]) -> None:
         super().__init__(**options)
         price = self.price
-        if price.rho is not None:
-            self.mechanism = self._made(noise, rho=price.rho, delta=price.delta)
+        if price.rho is not None or price.mu is not None:
+            self.mechanism = self._made(noise, rho=price.rho, mu=price.mu, delta=price.delta)
             return
         if price.error is not None and price.delta is None:
             raise MissingParameter(
@@ -226,7 +226,7 @@ class DiscoveredHistogram(Statistic):
     def _made(self, noise: KeyNoise | None, *, thorough: bool = True, **price: Number | None) -> ThresholdedHistogram:
         """Return the mechanism; where the noise was not stated, the one that names keys from the lowest count on."""
         keys = self.groups or 1
-        if noise is None and "rho" not in price:
+        if noise is None and price.get("epsilon") is not None:
             choices = [KeyNoise.TRUNCATED_GEOMETRIC, KeyNoise.LAPLACE]
             if keys >= _MANY_KEYS and thorough:
                 choices.append(KeyNoise.GAUSSIAN)

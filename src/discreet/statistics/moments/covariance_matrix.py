@@ -75,7 +75,7 @@ class Covariance(Statistic):
         self._fill = stated_fill(missing, self.region)
         self._rows_expected = expected_rows(rows_expected, self.price, of="second moment")
         price = self.price
-        gaussian = price.rho is not None or price.delta is not None
+        gaussian = price.is_gaussian
         self._weights = moment_weights(
             self.region, self.relation, gaussian=gaussian, size_is_public=self.size_is_public
         )

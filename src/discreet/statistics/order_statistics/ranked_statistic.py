@@ -18,6 +18,7 @@ _CHUNK = 1 << 15
 class RankedStatistic(ClippedStatistic):
     """A statistic of the order of numbers that were clipped to public bounds and rounded to a public grid."""
 
+    accepts = ("epsilon", "rho", "error")
     delta_with = ()
 
     @property

@@ -29,9 +29,9 @@ def priced_noise(
     unit, from the noise; it is used for `error=`.
     """
     squared = sensitivity * sensitivity if squared is None else squared
-    if price.rho is not None:
+    if price.rho is not None or price.mu is not None:
         return NoisyVector.gaussian(
-            rho=price.rho, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar
+            rho=price.rho, mu=price.mu, sensitivity=sensitivity, squared=squared, relation=relation, scalar=scalar
         )
     if price.epsilon is not None and price.delta is not None:
         target = ApproxDP(written_up(price.epsilon), written_down(price.delta), relation=relation)

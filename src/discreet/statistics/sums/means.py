@@ -88,7 +88,7 @@ class Mean(BoundedStatistic):
     @property
     def _is_gaussian(self) -> bool:
         """Whether the price asks for Gaussian noise."""
-        return self.price.rho is not None or self.price.delta is not None
+        return self.price.is_gaussian
 
     def _of_population(self) -> PowerSums:
         """Return the sums from which mean and spread follow."""

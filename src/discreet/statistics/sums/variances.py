@@ -94,7 +94,7 @@ class Variance(BoundedStatistic):
         row, relation = self._row, self.relation
         if self._size_is_known:
             return priced_noise(price, sensitivity=row, relation=relation, width=self._predicted, scalar=True)
-        basis = FOR_LAPLACE if price.rho is None and price.delta is None else FOR_GAUSSIAN
+        basis = FOR_GAUSSIAN if price.is_gaussian else FOR_LAPLACE
         row *= self.rows or 1
         changed = relation is Relation.CHANGE_ONE
         return priced_noise(

@@ -21,10 +21,10 @@ from discreet.privacy.accounting.contour.sampled_laplace import SampledLaplaceFa
 from discreet.privacy.accounting.contour.symmetric import SymmetricFactor
 from discreet.privacy.accounting.floats import UNIT, Complexes, Floats
 from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, RenyiDP
-from discreet.privacy.pairs import NormalPair
+from discreet.privacy.pairs import NormalPair, PoissonPair
 
 Parts = Sequence[tuple[Pair, int]]
-_LARGE = 300.0
+_LARGE, _SMALL_RATE = 300.0, 0.01
 
 
 def flattened(parts: Iterable[tuple[Pair, int]]) -> list[tuple[Pair, int]]:
@@ -75,7 +75,11 @@ def _single(pair: Pair, count: int) -> Factor | None:
     if SampledLaplaceFactor.accepts(pair):
         return SampledLaplaceFactor.of(pair, count)  # type: ignore[arg-type]  # accepts() has looked
     atoms = atoms_of(pair)
-    return None if atoms is None else AtomsFactor(atoms, count, whole=is_whole(pair))
+    if atoms is None:
+        return None
+    factor = AtomsFactor(atoms, count, whole=is_whole(pair))
+    factor.patient = isinstance(pair, PoissonPair) and pair.rate <= _SMALL_RATE
+    return factor
 
 
 def moment_factor(pair: Pair | None, guarantee: Guarantee | None, count: int) -> Factor | None:

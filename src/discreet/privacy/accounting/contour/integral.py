@@ -39,7 +39,8 @@ from discreet.privacy.accounting.contour.moments import Factor, Indices, Moments
 from discreet.privacy.accounting.floats import LARGEST_PHASE, UNIT, Complexes, Floats, bounded, ensure_tested
 
 _ALIAS, _DECAYED = 36.0, 36.0
-_MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 21, 1 << 14, 1 << 27, 1 << 23
+_MOST_NODES, _MOST_BLOCKS, _MOST_WORK, _MOST_SPREAD = 1 << 18, 1 << 14, 1 << 25, 1 << 23
+_PATIENCE = 8
 _MOST_SMOOTHING = 64.0  # of (tau c)^2: beyond it the smoothed answer says nothing
 _WIDER = 1.25  # the square of the ratio of the two Gaussians in the bound on smoothing
 _FEW, _UNBOUNDED = 16, 1e300
@@ -107,7 +108,8 @@ class Contour:
     @property
     def _most(self) -> int:
         """Return how many nodes are affordable."""
-        return min(_MOST_NODES, _MOST_WORK // max(sum(factor.work for factor in self.moments.factors), 1))
+        times = _PATIENCE if any(factor.patient for factor in self.moments.factors) else 1
+        return min(times * _MOST_NODES, times * _MOST_WORK // max(sum(factor.work for factor in self.moments.factors), 1))
 
     def _head(self) -> int:
         """Return about the number of nodes until |Phi| has died out a first time, or to the end of the period."""

@@ -55,6 +55,9 @@ class Factor(ABC):
     log_finite: tuple[float, float] = (0.0, 0.0)
     """Bounds on the sum of counts * ln P(L finite): 0 where no loss is infinite."""
 
+    patient = False
+    """Whether many nodes are worth their time: small samples of a table need them, and the lattice does no better."""
+
     @property
     def work(self) -> int:
         """How many terms one node costs."""

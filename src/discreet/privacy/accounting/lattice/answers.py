@@ -21,14 +21,14 @@ _ROUNDING = 1e-9
 _FAR_BELOW = -40.0
 
 
-def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosure:
+def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float, quick: bool = False) -> Enclosure:
     """Enclose delta(epsilon) of a composition in one direction; `tolerance` is the relative width wanted.
 
     Privacy. `upper` holds for every adaptive composition of releases dominated by the given pairs, `lower` for
         independent releases that attain them.
         Proof: docs/concepts/tilted-lattice.
-    Cost. Passes with finer grids until the width is reached, at most five, each with transforms of at most 2^22 points;
-        then the best interval found is returned, which is sound whatever its width.
+    Cost. Passes with finer grids until the width is reached, at most five, each with transforms of at most 2^22 points
+        (2^18 where it is to be quick); then the best interval found is returned, which is sound whatever its width.
 
     >>> from discreet.privacy.pairs.worst_pairs import PureApproxPair
     >>> bounds = enclose_delta([(PureApproxPair(0.1), 10)], 0.5, tolerance=1e-6)
@@ -39,7 +39,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosur
     if math.isnan(level):
         raise ParameterError("epsilon must be a number, got nan", parameter="epsilon")
     _check_tolerance(tolerance)
-    plan = LatticePlan(parts)
+    plan = LatticePlan(parts, quick=quick)
     low, high = plan.infinite()
     largest = plan.largest_loss()[1]
     if low == 1.0 or level == -math.inf:
@@ -60,7 +60,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float) -> Enclosur
     return _enclosed(best[0], best[1])
 
 
-def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float) -> Enclosure:
+def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float, quick: bool = False) -> Enclosure:
     """Enclose the least epsilon >= 0 with delta(epsilon) <= delta; `tolerance` is the absolute width wanted.
 
     Privacy. As `enclose_delta`: delta(epsilon) is at most delta at `upper`, and more than delta at `lower` unless that
@@ -76,7 +76,7 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float) -> Enclosur
         raise ParameterError(f"delta must lie in [0, 1], got {delta}", parameter="delta")
     _check_tolerance(tolerance)
     goal, generous = round_down(Fraction(delta)), round_up(Fraction(delta))
-    plan = LatticePlan(parts)
+    plan = LatticePlan(parts, quick=quick)
     low, high = plan.infinite()
     if goal == 1.0:
         return _enclosed(0.0, 0.0)

@@ -22,6 +22,7 @@ from discreet.privacy.numbers import root_upward
 from discreet.privacy.pairs import NormalPair
 
 Parts = Sequence[tuple[Pair, int]]
+_SPARED = 16  # how much coarser the finest grid is where an answer is to be quick
 _MOST_CELLS = 1 << 19
 _MOST_CELLS_TOGETHER = 1 << 21
 _COARSE_POINTS = 1 << 16
@@ -63,8 +64,9 @@ class Tilt:
 class LatticePlan:
     """A composition taken apart into kinds of release with multiplicities."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: Parts, *, quick: bool = False) -> None:
         ensure_tested()
+        self._spared = _SPARED if quick else 1
         counts: dict[Pair, int] = {}
         square = Fraction(0)
         for pair, times in parts:
@@ -188,7 +190,7 @@ class LatticePlan:
     def _finest(self, sources: Sequence[LossSource], reach: Reach, tilt: Tilt) -> float:
         """Return the least step for which every law and the transform stay within the work limit."""
         widest = self._widest(sources, reach)
-        return max(
+        return self._spared * max(
             widest / _MOST_CELLS,
             sum(end - start for start, end in (source.extent(reach) for source in sources)) / _MOST_CELLS_TOGETHER,
             22 * math.sqrt(tilt.variance) / LARGEST_TRANSFORM,
