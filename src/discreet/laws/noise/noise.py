@@ -85,7 +85,7 @@ class IntegerNoise(IntegerLaw):
         """Return a rho with D_alpha <= alpha rho for two centers this far apart, where a theorem gives one."""
         return None
 
-    def gaussian_square(self, shift: int) -> Fraction | None:  # noqa: ARG002  for laws that know one
+    def gaussian_square(self, distance: int) -> Fraction | None:  # noqa: ARG002  for laws that know one
         """Return mu^2 where two centers this far apart are no easier to tell apart than N(mu, 1) and N(0, 1)."""
         return None
 

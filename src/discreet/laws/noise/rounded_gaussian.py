@@ -130,9 +130,9 @@ class RoundedGaussian(IntegerNoise):
         """D_alpha <= alpha shift^2 / (2 scale^2), the divergence of the normal pair, which rounding cannot raise."""
         return Fraction(shift * shift) / (2 * self.scale * self.scale)
 
-    def gaussian_square(self, shift: int) -> Fraction:
-        """(shift / scale)^2: rounding is post-processing of the normal pair."""
-        return Fraction(shift * shift) / (self.scale * self.scale)
+    def gaussian_square(self, distance: int) -> Fraction:
+        """(distance / scale)^2: rounding is post-processing of the normal pair."""
+        return Fraction(distance * distance) / (self.scale * self.scale)
 
     def largest_loss(self, shift: int) -> None:  # noqa: ARG002  the same for every shift
         """Infinite: the loss grows with the outcome."""

@@ -31,7 +31,9 @@ from discreet.randomness.rigor import precision, upper_float
 _METHOD = "largest over the number of new keys, each in closed form"
 _TIGHT = 1e-6
 _ROUNDING = 2.0**-46  # what a dozen operations and elementary functions of floats are off by, a hundred times over
-_MOST_BOXES = 4000
+_MOST_BOXES = 300
+_MOST_COUNTED = 4096  # of more counts the accountant composes the losses, at a cost that does not grow with them
+_LARGEST_LEVEL = 700.0  # beyond it e^level is no float, and delta next to the chance of the outcome itself
 MOST_SUMMED, WIDEST_SUMMED = 16, 16  # sums of more or wider noises are as good as normal, and take longer
 _DEVIATIONS, _PRECISION = 14, 128  # 14 deviations leave out less than 1e-43
 
@@ -185,9 +187,9 @@ def curve(noise: IntegerNoise, moved: int, level: float | Fraction) -> tuple[flo
     if moved == 0:
         return 0.0, 0.0
     if isinstance(noise, DiscreteLaplace):
-        return _summed_laplace(noise.scale, moved).delta(Fraction(level))
+        return _responses(noise.scale, moved, Fraction(level))
     if isinstance(noise, TruncatedLaplace):  # randomized response, unless one of the counts is out of reach
-        low, high = _summed_laplace(noise.scale, moved).delta(Fraction(level))
+        low, high = _responses(noise.scale, moved, Fraction(level))
         least, most = (-math.expm1(moved * math.log1p(-end)) for end in noise.enclosed_tail(noise.reach))
         return (least + (1 - least) * low) * (1 - _ROUNDING), (most + (1 - most) * high) * (1 + _ROUNDING)
     if isinstance(noise, DiscreteGaussian) and moved <= MOST_SUMMED and noise.scale < WIDEST_SUMMED:
@@ -196,6 +198,14 @@ def curve(noise: IntegerNoise, moved: int, level: float | Fraction) -> tuple[flo
         found = NormalPair(Fraction(root_upward(moved / noise.scale**2))).delta(level)
     else:
         found = (PrivacyLoss.from_pairs([LocationPair(noise, shift=1)]) * moved).delta(level)
+    return found.lower, found.upper
+
+
+def _responses(scale: Fraction, moved: int, level: Fraction) -> tuple[float, float]:
+    """Return ends of the curve of randomized response of epsilon 1/scale, several times."""
+    if moved <= _MOST_COUNTED:
+        return _summed_laplace(scale, moved).delta(level)
+    found = (PrivacyLoss.from_pairs([PureApproxPair(1 / scale)]) * moved).delta(level)
     return found.lower, found.upper
 
 
@@ -266,7 +276,10 @@ class SummedGaussian:
     def delta(self, moved: int, level: Fraction) -> tuple[float, float]:
         """Return ends of T(t - m) - e^level T(t)."""
         start = math.floor(level * self._square + Fraction(moved, 2)) + 1
-        near, far, ratio = self._tail(moved, start - moved), self._tail(moved, start), math.exp(float(level))
+        near, far = self._tail(moved, start - moved), self._tail(moved, start)
+        if level > _LARGEST_LEVEL:
+            return 0.0, near[1]
+        ratio = math.exp(float(level))
         low = near[0] - ratio * (1 + _ROUNDING) * far[1]
         high = near[1] - ratio * (1 - _ROUNDING) * far[0]
         return max(low * (1 - _ROUNDING), 0.0), min(max(high * (1 + _ROUNDING), 0.0), 1.0)

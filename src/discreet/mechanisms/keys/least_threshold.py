@@ -19,7 +19,7 @@ from discreet.randomness.rigor import Ball, ball
 
 _FEW = 8  # for fewer moved counts the narrowest noise is the pure one, or within 1 % of it
 _HALVINGS, _LAST_HALVINGS = 16, 8
-_MORE_THRESHOLDS, _SHARE_OF_THRESHOLD = 64, 2000
+_MORE_THRESHOLDS, _SHARE_OF_THRESHOLD = 16, 500
 _TRIED = 12
 _GOLDEN = (5**0.5 - 1) / 2
 
@@ -109,7 +109,7 @@ def _together(
     together is at most the sum.
     """
     first = 1 + least_start(law(least), keys, delta)
-    step = 1 + first // _SHARE_OF_THRESHOLD  # high thresholds are tried in steps of a two-thousandth
+    step = 1 + first // _SHARE_OF_THRESHOLD  # high thresholds are tried in steps of a five-hundredth
     for threshold in range(first, first + _MORE_THRESHOLDS * step, step):
 
         def holds(scale: Fraction, threshold: int = threshold) -> bool:

@@ -28,7 +28,7 @@ from discreet.privacy.pairs import NormalPair
 from discreet.privacy.price import largest_mu
 
 GaussianNoise = DiscreteGaussian | RoundedGaussian
-_PRECISION = Fraction(1, 1 << 24)
+_PRECISION = Fraction(1, 1 << 30)
 _FINE = 1 << 16  # from this scale on, in steps, the two laws differ by less than 1e-10 in variance and in price
 _COARSE = 40  # up to this scale the exact pair of rounded noise is visibly better than the normal one
 _ROUNDING_SHARE_BITS = 22  # rounding to the grid adds at most a share 2^-22 to the sensitivity
@@ -277,7 +277,7 @@ def calibrated_noise(
 
 
 def _least_scale(target: ApproxDP, steps: Fraction, law: type[GaussianNoise] | None) -> Fraction:
-    """Return the least scale, to a relative 2^-24, at which the exact pair of a law, or zCDP, meets the target."""
+    """Return the least scale, to a relative 2^-30, at which the exact pair of a law, or zCDP, meets the target."""
 
     def meets(scale: Fraction) -> bool:
         if law is not None:

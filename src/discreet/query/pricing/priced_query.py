@@ -49,7 +49,7 @@ from discreet.randomness import bits
 Place = tuple[int, int]  # which measure, and which of its aggregates
 _MOST_GROUPS = 1_000_000
 _HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
-_FORMAT = 2
+_FORMAT = 3
 _NEXT_TO_NOTHING = Fraction(1, 1 << 60)
 _MOST_INTEGERS = 1 << 20  # of an answer over public keys: more would be longer than a ledger keeps
 

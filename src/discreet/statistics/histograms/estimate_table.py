@@ -62,7 +62,7 @@ class EstimateTable(Mapping[Any, Estimate]):
         if place is None:
             raise KeyError("the key must be one of those released; got another, write one of `.labels`")
         return Estimate(
-            self.value[place].item(),
+            np.asarray(self.value[place]).item(),
             *self._ends(place),
             self.confidence,
             Target.TABLE,
@@ -96,7 +96,8 @@ class EstimateTable(Mapping[Any, Estimate]):
     def _table(self) -> Table:
         """Return the first lines for a reader."""
         rows = [
-            [str(key), self.value[place].item(), *self._ends(place)] for place, key in enumerate(self.labels[:_SHOWN])
+            [str(key), np.asarray(self.value[place]).item(), *self._ends(place)]
+            for place, key in enumerate(self.labels[:_SHOWN])
         ]
         more = "" if len(self) <= _SHOWN else f", the first {_SHOWN} of {len(self)}"
         some = "" if not np.isnan(self.low).any() else f", {NO_INTERVAL} where low and high are empty"

@@ -13,7 +13,7 @@ from discreet.privacy.numbers import number, upward
 from discreet.randomness.rigor import Ball
 from discreet.statistics.options import QuantileOptions, QuantileTerms, named_after
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
-from discreet.statistics.pricing import choosable
+from discreet.statistics.pricing import choosable, stated_switch
 from discreet.statistics.ranks import HALVES, MOST_STEPS, RankChoice, Ranked, RankFlip, RankInterval, exact_level
 from discreet.statistics.statistic import Tables
 
@@ -58,7 +58,7 @@ class Quantile(RankedStatistic):
         """
         super().__init__(**options)
         self.level = exact_level(level)
-        self.interval = bool(interval)
+        self.interval = stated_switch(interval, name="interval")
         if midrank and (interval or self.price.epsilon is None or self.scale.steps > MOST_STEPS):
             raise ParameterError(
                 "midrank=True must be used with epsilon=, without an interval and on a coarse grid; got another case, "

@@ -19,7 +19,7 @@ from discreet.statistics.order_statistics.intervals import QuantileIntervals
 from discreet.statistics.order_statistics.joint import JointQuantiles
 from discreet.statistics.order_statistics.ranked_statistic import RankedStatistic
 from discreet.statistics.order_statistics.tree import ManyQuantiles, QuantileTree, increasing_levels
-from discreet.statistics.pricing import choosable, epsilon_of
+from discreet.statistics.pricing import choosable, epsilon_of, stated_switch
 from discreet.statistics.ranks import HALVES, TIE_BITS, CountsAround, Integers, guarantee
 from discreet.statistics.statistic import Tables
 
@@ -67,7 +67,7 @@ class Quantiles(RankedStatistic):
     ) -> None:
         super().__init__(**options)
         self.levels = increasing_levels(levels)
-        self.interval = bool(interval)
+        self.interval = stated_switch(interval, name="interval")
         self._labels = tuple(levels)
         self._tie_bits = tie_bits
         price = choosable(self.price)

@@ -13,4 +13,5 @@ from discreet.statistics.pricing.price import (
     priced_noise,
     stated_confidence,
     stated_relation,
+    stated_switch,
 )

@@ -91,6 +91,13 @@ def stated_relation(relation: Relation | None) -> Relation:
     return relation
 
 
+def stated_switch(switch: bool, *, name: str) -> bool:
+    """Return a switch; raise an error for anything but True and False."""
+    if not isinstance(switch, bool):
+        raise ParameterError(f"{name} must be True or False; got another, write {name}=True", parameter=name)
+    return switch
+
+
 def stated_confidence(confidence: float) -> float:
     """Return a confidence strictly between 0 and 1."""
     number = isinstance(confidence, int | float | Fraction) and not isinstance(confidence, bool)

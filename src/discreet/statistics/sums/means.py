@@ -19,7 +19,7 @@ from discreet.laws.noise import IntegerNoise
 from discreet.privacy import Estimate, Relation, Target
 from discreet.statistics.columns import split
 from discreet.statistics.options import MeanOptions, MomentOptions, named_after
-from discreet.statistics.pricing import NoisyVector, combination_quantile, priced_noise
+from discreet.statistics.pricing import NoisyVector, combination_quantile, priced_noise, stated_switch
 from discreet.statistics.statistic import BoundedStatistic, Tables
 from discreet.statistics.sums.mean_interval import MeanInterval, mean_ends, within_range
 from discreet.statistics.sums.population_mean import PopulationMean
@@ -75,7 +75,7 @@ class Mean(BoundedStatistic):
     def __init__(self, *, approximate: bool = False, **options: Unpack[MomentOptions]) -> None:
         super().__init__(**options)
         self._check_independent_rows()
-        self.approximate = bool(approximate)
+        self.approximate = stated_switch(approximate, name="approximate")
         if self.approximate and self.target is not Target.POPULATION:
             raise ConflictingParameters(
                 "approximate must be False for target=Target.TABLE, whose interval is exact; got True, write "

@@ -133,6 +133,8 @@ class Sampling:
         a depends on V by fixed cells of V, never on the data.
         """
         low, high = known.spread
+        if not math.isfinite(high):  # at such a confidence the noise hides every spread
+            return math.inf
         steps = max(math.ceil(math.log(max(high / _BOTTOM, 1.0)) / math.log(_LADDER)), 1)
         edges = _BOTTOM * _LADDER ** np.arange(steps + 1)
         edges[0] = 0.0
@@ -161,6 +163,8 @@ class Sampling:
     def berry_esseen(self, known: Known, rest: float, most: float) -> tuple[float, bool]:
         """Return what T is at most, but for a probability `rest`, if D <= `most`; and whether D surely is."""
         low, high = known.spread
+        if not math.isfinite(high):
+            return math.inf, False
         cells = max(math.ceil(math.log(high / low) / _FINE), 1)
         edges = low * (high / low) ** (np.arange(cells + 1) / cells)
         cell = _Cells(known, edges[:-1], edges[1:], self.noise_variance, _normal_quantile(rest))
