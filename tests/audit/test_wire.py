@@ -148,7 +148,7 @@ def test_runs_of_another_number_are_refused(outputs: Any) -> None:
         def runs(self, _: float, __: int) -> Any:
             return outputs
 
-    with pytest.raises(ParameterError, match="as many outputs"):
+    with pytest.raises(ParameterError, match="must return `draws` outputs"):
         audit(Short(), dp.PureDP(1), neighbors=[(0.0, 1.0)], level=Level.WIRE, draws=10)
 
 

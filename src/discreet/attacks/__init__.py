@@ -1,13 +1,26 @@
 """The adversary: attacks that succeed on plain answers, and the ceiling that a price sets for all of them."""
 
-# ruff: noqa: F403, F405  the package file of each floor lists what the floor offers; `__all__` says what is public
-
 from typing import TYPE_CHECKING
 
 from discreet._optional import listing, loader
 
 if TYPE_CHECKING:
-    from discreet.attacks.asking import *
+    from discreet.attacks.asking import (
+        Ask,
+        Charged,
+        CountingQueries,
+        Run,
+        exact_answers,
+        garbage,
+        gaussian_noise,
+        malicious_noise,
+        noisy_answers,
+        noisy_run,
+        session_answers,
+        sign_noise,
+        sql_answers,
+        uniform_noise,
+    )
     from discreet.attacks.ceilings import Flip, ceiling
     from discreet.attacks.census import (
         BlockReconstruction,
@@ -16,11 +29,93 @@ if TYPE_CHECKING:
         noised_block_tables,
         reconstruct_block,
     )
-    from discreet.attacks.isolating import *
+    from discreet.attacks.isolating import (
+        Averaging,
+        Differencing,
+        MinimumSize,
+        NoiseShape,
+        StickyNoise,
+        Wording,
+        averaging,
+        difference,
+        difference_chance,
+        differencing,
+        rephrasings,
+        spellings,
+        splits,
+        thresholds,
+        tracker,
+    )
     from discreet.attacks.law_map import LawMap, LawRegion, fundamental_law, reconstruction_line, tracing_line
-    from discreet.attacks.linking import *
-    from discreet.attacks.reconstructing import *
-    from discreet.attacks.tracing import *
+    from discreet.attacks.linking import (
+        AttackedRelease,
+        BestMatch,
+        Boxes,
+        Curse,
+        Exposure,
+        Identification,
+        Identified,
+        Linkage,
+        MatchRule,
+        Scoreboard,
+        Uniques,
+        chance_of_one_left,
+        curse,
+        expected_candidates,
+        expected_side,
+        expected_uniques,
+        expected_wrong,
+        homogeneity,
+        identify,
+        intersection,
+        least_side,
+        link,
+        mondrian,
+        uniques,
+    )
+    from discreet.attacks.reconstructing import (
+        AllSubsets,
+        AttackQueries,
+        Characters,
+        Conjunctions,
+        FitDistance,
+        ParityQuestion,
+        RandomSubsets,
+        Reconstruction,
+        Solver,
+        SubsetQueries,
+        Weighing,
+        attack_queries,
+        certain_fraction,
+        exhaustive,
+        expected_fraction,
+        fourier,
+        from_marginals,
+        least_eigenvalue,
+        least_squares,
+        linear_program,
+        random_least_squares,
+        recovered_fraction,
+        robust_fourier,
+    )
+    from discreet.attacks.tracing import (
+        Membership,
+        MembershipScore,
+        PrivateFrequencies,
+        Publish,
+        Rounded,
+        TableLinkage,
+        TableMembership,
+        TracingStatistic,
+        advantage_ceiling,
+        area_ceiling,
+        area_ceiling_of,
+        exactly,
+        gaussian_mu,
+        link_synthetic,
+        membership,
+        table_membership,
+    )
 
 __all__ = [
     "AllSubsets",

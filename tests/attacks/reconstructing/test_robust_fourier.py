@@ -17,7 +17,7 @@ def bits(people: int, seed: int = 0) -> np.ndarray:
 
 
 def spoiled(design: Characters, secret: np.ndarray, level: float, share: float) -> np.ndarray:
-    error = level * np.sqrt(design.size)
+    error = level * np.sqrt(design.length)
     return noisy_answers(secret, garbage(share, seed=21, of=uniform_noise(error, seed=22)))(design)
 
 

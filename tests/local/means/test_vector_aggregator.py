@@ -46,8 +46,10 @@ def test_sums_are_those_of_the_directions() -> None:
     assert aggregator.sums.tolist() == rows.sum(axis=0).tolist()
     assert aggregator.squares.tolist() == (rows * rows >> UNIT_BITS).sum(axis=0).tolist()
     found = aggregator.estimate()
-    assert found.value == pytest.approx(rows.mean(axis=0) / 2.0**24 / SPEC.shift)
-    assert found.standard_error == pytest.approx(rows.std(axis=0, ddof=1) / 2.0**24 / SPEC.shift / 3**0.5, rel=1e-4)
+    assert found.value == pytest.approx(rows.mean(axis=0) / 2.0**24 / SPEC.normalization)
+    assert found.standard_error == pytest.approx(
+        rows.std(axis=0, ddof=1) / 2.0**24 / SPEC.normalization / 3**0.5, rel=1e-4
+    )
     assert SPEC.aggregator().add_counts([5, 123456789], [2, 1]) == aggregator
 
 

@@ -29,7 +29,7 @@ from discreet.privacy.accounting.contour.moments import Factor
 from discreet.privacy.accounting.floats import bounded
 from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP, convert
 from discreet.privacy.numbers import root_upward, written
-from discreet.privacy.pairs import FixedSizePair, NormalPair, PoissonPair
+from discreet.privacy.pairs import FixedSizePair, NormalPair, PoissonPair, PureApproxPair
 
 _GOOD, _FAIR = 1e-6, 1e-4  # relative widths that small and large lattices are asked to improve upon
 _LATTICES, _MUCH = 3, 0.9
@@ -155,8 +155,8 @@ class DirectedLoss:
                 found = answer if found is None else met(found, answer)
         if tolerance is not None and level is not None:  # a width of epsilon is so much of delta
             tolerance *= max((engine.steepness for engine in self._engines()), default=1.0)
-        if tolerance is None and any(isinstance(pair, PoissonPair | FixedSizePair) for pair, _ in self.pairs or ()):
-            # of samples small grids try for a millionth; larger grids are worth a ten-thousandth
+        if tolerance is None and any(_repays(pair) for pair, _ in self.pairs or ()):
+            # small grids try for a millionth; larger grids are worth a ten-thousandth
             found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=True)
         found = self._on_lattice(found, tolerance, on_lattice, level, _FAIR, quick=False)
         return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
@@ -313,6 +313,13 @@ class DirectedLoss:
             return False  # one grid for each of many kinds costs more than a narrower answer is worth
         wanted = tolerance * scale if tolerance is not None else share * max(found.upper, 1e-3 * scale)
         return found.upper - found.lower > wanted
+
+
+def _repays(pair: Pair) -> bool:
+    """Say whether a finer lattice repays its time: losses of samples are small, and a delta is a jump beside others."""
+    return isinstance(pair, PoissonPair | FixedSizePair) or (
+        isinstance(pair, PureApproxPair) and pair.claimed_delta > 0
+    )
 
 
 def _gaussian_epsilon(below: NormalPair, above: NormalPair, delta: float) -> Enclosure:

@@ -43,7 +43,7 @@ _DELTA_POINTS = 61
 _LEASTDRAWN = 1e-12
 _SUMMARY_DELTA = 1e-6
 _MOST_RELEASES = 1 << 60
-_MILLIONTH = 1e-6
+_FAIR = 1e-4  # the relative width that every answer is to have; closed forms and samples come much closer
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class PrivacyLoss:
         """Enclose the least delta with which the releases are (epsilon, delta)-DP.
 
         `tolerance` is a width for epsilon that the bounds should correspond to. They hold whether or not they are as
-        narrow; the answer's `met` says whether they differ by at most that share of delta, 1e-6 without a tolerance.
+        narrow; the answer's `met` says whether they differ by at most that share of delta, 1e-4 without a tolerance.
         """
         level = nonnegative(epsilon, name="epsilon")
         exact, wanted = Fraction(level), _tolerance(tolerance)
@@ -220,13 +220,14 @@ class PrivacyLoss:
             if above != below:
                 found = [spanning(self._directions.delta(above, wanted), found[0])]
         best = self._upper_kind(found, lambda guarantee: delta_of(guarantee, exact), largest=1.0)
-        return best.asked((_MILLIONTH if wanted is None else wanted) * best.upper)
+        return best.asked((_FAIR if wanted is None else wanted) * best.upper)
 
     def epsilon(self, delta: Number, *, tolerance: Number | None = None) -> Enclosure:
         """Enclose the least epsilon >= 0 with which the releases are (epsilon, delta)-DP; infinite if there is none.
 
-        `tolerance` is the width that the bounds should have, by default a millionth of epsilon (of .001 where epsilon
-        is smaller); they hold whether or not it is met, and the answer's `met` says which.
+        `tolerance` is the width that the bounds should have, by default a ten-thousandth of epsilon (of .001 where
+        epsilon is smaller), and a millionth of it for releases on samples where that is quickly had; they hold whether
+        or not it is met, and the answer's `met` says which.
         """
         exact = Fraction(probability(delta, name="delta"))
         # pairs take floats: a delta between two floats is bracketed by them, the smaller one giving the larger epsilon
@@ -237,7 +238,7 @@ class PrivacyLoss:
             found = [spanning(largest_of(self._epsilons(above, wanted)), largest_of(found))]
         found = self._directions.within_finite_losses(found, written(delta))
         best = self._upper_kind(found, lambda guarantee: epsilon_of(guarantee, exact), largest=math.inf)
-        return best.asked(_MILLIONTH * max(best.lower, 1e-3) if wanted is None else wanted)
+        return best.asked(_FAIR * max(best.lower, 1e-3) if wanted is None else wanted)
 
     def max_loss(self) -> Enclosure:
         """Enclose the largest loss of any outcomes: the least epsilon of a pure guarantee (may be infinite)."""

@@ -179,9 +179,10 @@ def test_every_road_contains_the_truth(parts, curve):
     asked, taken, level = engine(*parts), 0, 0.4
     asked.moments.begin()
     _, order = asked.moments.log_delta(level)
-    for road in asked._roads(order, 1e-4):
+    smoothed = [asked._smoothed(order, level, size) for size in (0.01, 0.04, 0.16)]
+    for road in (*asked._roads(order, level), *smoothed):
         try:
-            contour = Contour(road.moments, order, level, road.kernel, road.smoothing)
+            contour = Contour(road.moments, road.order, level, road.kernel, road.smoothing)
         except Unsuitable:
             continue
         taken += 1

@@ -412,7 +412,8 @@ class SampledNormalFactor(Factor):
         gains = heights * heights / 2 + min(power, 0.0) * np.log(least) + 1e-9
         # beyond the last edge w^p is at most (1 - g)^p where p < 0, and M(c) is at least 1
         last = logs[-1] if power >= 0 else power * math.log(self.rest) - x[-1] ** 2 / 2
-        outside = np.exp(heights[:, 0] ** 2 / 2 + last) + np.exp(gains[:, 0] + logs[0])
+        with np.errstate(over="ignore"):  # an infinite bound is one
+            outside = np.exp(heights[:, 0] ** 2 / 2 + last) + np.exp(gains[:, 0] + logs[0])
         outside = outside * math.exp(doubt) / _BEYOND
         return DampedCells(
             np.append(np.cumsum(below[::-1])[::-1], 0.0), above, np.exp(logs + doubt), share * (1 - 1e-9),
