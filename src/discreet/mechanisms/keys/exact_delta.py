@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 
@@ -79,13 +79,13 @@ class KeysPair(Pair):
     def delta(self, epsilon: float | Fraction) -> Enclosure:
         """Enclose the largest term."""
         if isinstance(epsilon, float) and epsilon == math.inf:
-            return enclosed(self._term(self.new, 0, 0, Fraction(0)), method=_METHOD)
+            return _assuming(self._term(self.new, 0, 0, Fraction(0)))
         level = exact_rational(epsilon, name="epsilon")
         low, high = 0.0, 0.0
         for low, high in self._narrowing(level):
             if high <= low * (1 + _TIGHT):
                 break
-        return enclosed((low, high), method=_METHOD)
+        return _assuming((low, high))
 
     def keeps(self, epsilon: Fraction, delta: Fraction) -> bool:
         """Say whether delta(epsilon) is certainly at most a delta; cheaper than to compute it."""
@@ -163,6 +163,11 @@ class KeysPair(Pair):
     def reversed(self) -> KeysPair:
         """Exchange the two tables."""
         return KeysPair(self.noise, self.threshold, self.other_new, self.new, self.moved)
+
+
+def _assuming(ends: tuple[float, float]) -> Enclosure:
+    """Enclose a delta between ends that were computed in floats (see the threat model)."""
+    return replace(enclosed(ends, method=_METHOD), assumptions=("float-elementary",))
 
 
 def _halved(box: tuple[int, int, int, int]) -> Iterator[tuple[int, int, int, int]]:

@@ -250,7 +250,14 @@ def _usable_delta(delta: Number | None) -> float:
             "delta = 0 use Laplace",
             parameter="delta",
         )
-    return written_down(positive_price(delta, name="delta"))
+    exact = positive_price(delta, name="delta")
+    if exact >= 1:
+        raise ParameterError(
+            "delta must be a small probability, below one over the number of people; got 1 or more, write 1e-6, for "
+            "example",
+            parameter="delta",
+        )
+    return written_down(exact)
 
 
 @lru_cache(maxsize=256)
