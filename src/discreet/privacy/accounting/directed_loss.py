@@ -155,10 +155,15 @@ class DirectedLoss:
                 found = answer if found is None else met(found, answer)
         if tolerance is not None and level is not None:  # a width of epsilon is so much of delta
             tolerance *= max((engine.steepness for engine in self._engines()), default=1.0)
-        if tolerance is None and any(_repays(pair) for pair, _ in self.pairs or ()):
-            # small grids try for a millionth; larger grids are worth a ten-thousandth
-            found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=True)
-        found = self._on_lattice(found, tolerance, on_lattice, level, _FAIR, quick=False)
+        if tolerance is not None:
+            found = self._on_lattice(found, tolerance, on_lattice, level, _FAIR, quick=False)
+        if tolerance is None or self._too_wide(found, tolerance, level, _FAIR):
+            repaid = [pair for pair, _ in self.pairs or () if _repays(pair)]
+            if repaid:  # try for a millionth, on small grids first
+                found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=True)
+            if level is None and any(isinstance(getattr(pair, "base", None), NormalPair) for pair in repaid):
+                found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=False)
+            found = self._on_lattice(found, None, on_lattice, level, _FAIR, quick=False)
         return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
 
     def _on_lattice(

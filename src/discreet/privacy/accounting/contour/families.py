@@ -24,7 +24,7 @@ from discreet.privacy.guarantees import ZCDP, ApproxDP, GaussianDP, Guarantee, P
 from discreet.privacy.pairs import NormalPair, PoissonPair
 
 Parts = Sequence[tuple[Pair, int]]
-_LARGE, _SMALL_RATE = 300.0, 0.01
+_LARGE, _SMALL_RATE = 300.0, 0.05
 
 
 def flattened(parts: Iterable[tuple[Pair, int]]) -> list[tuple[Pair, int]]:

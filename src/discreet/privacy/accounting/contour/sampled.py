@@ -102,6 +102,8 @@ class _Moment:
 class SampledNormalFactor(Factor):
     """The Gaussian mechanism on a Poisson sample, `count` times, in one direction."""
 
+    patient = True
+
     mu: float
     rate: float
     rest: float  # 1 - rate, rounded by itself
