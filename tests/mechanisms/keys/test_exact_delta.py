@@ -11,7 +11,7 @@ import pytest
 from numpy.typing import NDArray
 
 import discreet as dp
-from discreet.laws import DiscreteGaussian, DiscreteLaplace
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.laws.noise import IntegerNoise
 from discreet.mechanisms import KeyNoise, ThresholdedHistogram
 from discreet.mechanisms.keys.exact_delta import KeysPair, curve
@@ -23,6 +23,12 @@ STEP = 1e-4
 Curves = list[tuple[NDArray[np.float64], int]]
 
 
+def step_of(noise: IntegerNoise) -> float:
+    """Return a step of about 1e-4 of which geometric noise's losses are multiples: their sum may be epsilon itself."""
+    rate = 1 / float(noise.scale)
+    return STEP if isinstance(noise, DiscreteGaussian | RoundedGaussian) else rate / max(1, round(rate / STEP))
+
+
 def moved_losses(noise: IntegerNoise, most: int) -> tuple[Curves, float]:
     """Return P's masses over sums of losses of 0 to `most` counts that move by 1, and P's mass of infinite losses."""
     support = noise.support[1]
@@ -31,7 +37,7 @@ def moved_losses(noise: IntegerNoise, most: int) -> tuple[Curves, float]:
     p, q = np.asarray(noise.at(1).pmf(places)), np.asarray(noise.pmf(places))
     infinite = float(p[(q == 0) & (p > 0)].sum())
     both = (p > 0) & (q > 0)
-    cells = np.rint(np.log(p[both] / q[both]) / STEP).astype(int)
+    cells = np.rint(np.log(p[both] / q[both]) / step_of(noise)).astype(int)
     one = np.zeros(cells.max() - cells.min() + 1)
     np.add.at(one, cells - cells.min(), p[both])
     from scipy.signal import fftconvolve
@@ -59,7 +65,7 @@ def enumerated(histogram: ThresholdedHistogram, epsilon: float) -> float:
         m = histogram.moved - a - b
         masses, start = curves[m]
         kept_p, kept_q = (1 - named) ** a, (1 - named) ** b
-        losses = (start + np.arange(len(masses))) * STEP + math.log(kept_p / kept_q)
+        losses = (start + np.arange(len(masses))) * step_of(histogram.noise) + math.log(kept_p / kept_q)
         finite = kept_p * np.sum(masses * np.maximum(-np.expm1(epsilon - losses), 0.0))
         outright = 1 - kept_p * (1 - infinite) ** m
         worst = max(worst, outright + float(finite))
