@@ -23,7 +23,7 @@ from discreet.privacy import (
     Sensitivity,
     warn_if_senseless,
 )
-from discreet.privacy.numbers import positive_price, root_upward, written, written_down, written_up
+from discreet.privacy.numbers import positive_price, rational_root, root_upward, written, written_down, written_up
 from discreet.privacy.pairs import NormalPair
 from discreet.privacy.price import largest_mu
 
@@ -232,9 +232,8 @@ def gaussian_noise_loss(
 
 def _root_above(value: Fraction) -> Fraction:
     """Return the square root where it is rational, else a float just above it."""
-    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    exact = above**2 == value.numerator and below**2 == value.denominator
-    return Fraction(above, below) if exact else Fraction(root_upward(value))
+    exact = rational_root(value)
+    return Fraction(root_upward(value)) if exact is None else exact
 
 
 def _root(length: int) -> int:

@@ -5,7 +5,6 @@ What a pure guarantee costs in rho, fast: in floats, and rounded up by more than
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,6 +21,7 @@ from discreet.privacy.numbers import (
     downward,
     exactly,
     number,
+    rational_root,
     root_upward,
     written,
     written_down,
@@ -258,13 +258,6 @@ def root_down(value: Fraction) -> Number:
         return exactly(root)
     below = downward(lambda: number(value).sqrt())
     return below if written(below) ** 2 <= value else written_down(Fraction(below))
-
-
-def rational_root(value: Fraction) -> Fraction | None:
-    """Return the square root if it is rational."""
-    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
-    exact = above * above == value.numerator and below * below == value.denominator
-    return Fraction(above, below) if exact else None
 
 
 def pure_price(epsilon: Number) -> Fraction:

@@ -77,6 +77,13 @@ def root_upward(value: Fraction) -> float:
     return root
 
 
+def rational_root(value: Fraction) -> Fraction | None:
+    """Return the square root if it is rational."""
+    above, below = math.isqrt(value.numerator), math.isqrt(value.denominator)
+    exact = above * above == value.numerator and below * below == value.denominator
+    return Fraction(above, below) if exact else None
+
+
 def _directed(end: Ball, direction: int) -> float:
     """Convert an exact endpoint to the nearest float on its outer side."""
     import flint
