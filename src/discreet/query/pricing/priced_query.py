@@ -117,10 +117,6 @@ class PricedQuery:
         """Return what the engine is asked for all sums: the same object each time, so that an engine can know it."""
         return self._request
 
-    def histogram_requests(self) -> list[HistogramRequest]:
-        """Return what the engine is asked for quantiles, one request for each argument."""
-        return list(self._histogram_requests)
-
     @property
     def requests(self) -> list[SumRequest | HistogramRequest]:
         """Everything that the engine is asked."""
