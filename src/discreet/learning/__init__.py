@@ -2,8 +2,8 @@
 
 from discreet._optional import listing
 from discreet.learning.base import Explanation
-from discreet.learning.descent import LogisticRegression
+from discreet.learning.descent import LinearRegression, LogisticRegression
 
-__all__ = ["Explanation", "LogisticRegression"]
+__all__ = ["Explanation", "LinearRegression", "LogisticRegression"]
 
 __dir__ = listing("discreet.learning")

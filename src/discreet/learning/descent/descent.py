@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +31,10 @@ class Descent:
         """Return the standard deviation of the noise in one coordinate of the mean gradient."""
         deviation = measurements.deviation(self.each, squared=self.squared(public))
         return deviation * self.clip / STEPS**2 / public.neighbors.people
+
+    def told(self) -> dict[str, Any]:
+        """Return the plan by name, as it is shown to people."""
+        return {"steps": self.steps, "rate": self.rate, "gradients clipped to": self.clip}
 
     @property
     def each(self) -> Fraction:
