@@ -34,7 +34,7 @@ class Descent:
 
     def told(self) -> dict[str, Any]:
         """Return the plan by name, as it is shown to people."""
-        return {"steps": self.steps, "rate": self.rate, "gradients clipped to": self.clip}
+        return {"steps": self.steps, "rate": self.rate, "momentum": self.momentum, "gradients clipped to": self.clip}
 
     @property
     def each(self) -> Fraction:

@@ -16,7 +16,6 @@ from discreet.learning.descent.descent import Descent, descend, signal_of
 from discreet.learning.exact import (
     STEPS,
     Chunks,
-    Cut,
     Measurements,
     Rows,
     filled,
@@ -36,8 +35,9 @@ class LinearRegression(PrivateRegressor):
     """Linear regression by full-batch noisy descent.
 
     Features and target are moved into [-1, 1] by their bounds, and rows farther than sqrt(features) / 2 from the middle
-    are pulled to that distance while learning. `coef_` and `intercept_` are in the units of the features and the
-    target: a prediction is X @ coef_ + intercept_ with X clipped to `bounds`, clipped to `target_bounds`.
+    are pulled to that distance. `coef_` and `intercept_` are in the units of the features and the target: for a row
+    within that distance the prediction is X @ coef_ + intercept_, clipped to `target_bounds`. Rows farther away are
+    pulled before they are predicted, as they were when the weights were learned.
 
     Privacy. mu-Gaussian-DP under the stated relation, mu the one that the price buys.
         Proof: every step is one release (`descend`) for an equal share of mu^2. A row becomes its vector of norm at
@@ -65,7 +65,8 @@ class LinearRegression(PrivateRegressor):
         """Return the plan of the descent, by the signal alone."""
         signal = self._signal(public)
         steps = round(min(max(0.5 * signal, 3), 100))
-        return Descent(steps, min(max(0.05 * signal, 0.3), 4.0), 0.3, Fraction(1))
+        rate = min(max(0.12 * signal, 0.7), 10.0)
+        return Descent(steps, rate, 0.3, Fraction(1), momentum=0.7)
 
     def _signal(self, public: Public) -> float:
         return signal_of(public, public.features + 1)
@@ -82,37 +83,33 @@ class LinearRegression(PrivateRegressor):
     def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
         if rows.targets is None or public.target is None:
             raise AssertionError("a regression reads targets")
-        cut, target = Cut(public.low, public.high), public.target
-        radius = _RADIUS * math.sqrt(public.features)
+        self._low, self._high, self._target = public.low, public.high, public.target
 
         def made(features: Floats, targets: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:
-            lines, counted = cut(features)
-            return in_ball_with_constant(lines, counted, radius), scaled_targets(targets, target)
+            return self._vectors(features), scaled_targets(targets, self._target)
 
         chunks = Chunks.of(rows.features, rows.targets, made, coordinates=public.features + 1)
         shape = (1, public.features + 1)
-        weights = descend(self._descent(public), public, chunks, squared_errors, measurements, shape)[0] / _LENGTH
-        self._low, self._high, self._target = public.low, public.high, target
-        self._unscale(weights[:-1] / radius, weights[-1] * _CONSTANT)
+        self._weights = descend(self._descent(public), public, chunks, squared_errors, measurements, shape)[0]
+        half, half_target = public.high / 2 - public.low / 2, self._target[1] / 2 - self._target[0] / 2
+        slopes = self._weights[:-1] / (_LENGTH * _RADIUS * math.sqrt(public.features))
+        self.coef_ = slopes * half_target / half
+        middle = self._target[0] / 2 + self._target[1] / 2 + self._weights[-1] * (_CONSTANT / _LENGTH) * half_target
+        self.intercept_ = float(middle - self.coef_ @ (public.low / 2 + public.high / 2))
 
-    def _unscale(self, slopes: Floats, middle: float) -> None:
-        """Keep slopes and the value in the middle, both for ranges [-1, 1], in the units of features and target."""
-        (low, high), half = self._target, self._high / 2 - self._low / 2
-        self.coef_ = slopes * (high / 2 - low / 2) / half
-        center = self._low / 2 + self._high / 2
-        self.intercept_ = float(low / 2 + high / 2 + middle * (high / 2 - low / 2) - self.coef_ @ center)
+    def _vectors(self, features: Floats) -> Floats:
+        """Return rows in the ball, over its radius, with a constant appended, in steps of 2^-19 and at most 1 long."""
+        lines, counted = in_unit_box(features, self._low, self._high)
+        unit = in_ball(lines, _RADIUS * math.sqrt(len(lines))) / STEPS
+        longer = np.vstack([unit, np.full((1, lines.shape[1]), _CONSTANT)])
+        return np.where(counted, in_ball(longer, _LENGTH), 0.0)
 
     def predict(self, X: Any) -> Floats:
         """Return the predicted number of every row; a cell that is no number counts as the middle of its range."""
-        features = filled(self._seen(X), self._low, self._high)
-        return np.clip(features @ self.coef_ + self.intercept_, *self._target)
-
-
-def in_ball_with_constant(lines: Floats, counted: NDArray[np.bool_], radius: float) -> Floats:
-    """Return rows pulled into a ball, over its radius, with a constant appended, at norm 1 at most; in steps of 2^-19."""
-    unit = in_ball(lines, radius) / STEPS
-    longer = np.vstack([unit, np.full((1, lines.shape[1]), _CONSTANT)])
-    return np.where(counted, in_ball(longer, _LENGTH), 0.0)
+        vectors = self._vectors(filled(self._seen(X), self._low, self._high))
+        low, high = self._target
+        scaled = np.clip(self._weights @ vectors / STEPS, -1.0, 1.0)
+        return np.asarray(low / 2 + high / 2 + scaled * (high / 2 - low / 2))
 
 
 def scaled_targets(targets: NDArray[Any], bounds: tuple[float, float]) -> Floats:
