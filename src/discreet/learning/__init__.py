@@ -2,8 +2,21 @@
 
 from discreet._optional import listing
 from discreet.learning.base import Explanation
-from discreet.learning.descent import LinearRegression, LogisticRegression
+from discreet.learning.descent import (
+    AdditiveClassifier,
+    AdditiveRegressor,
+    LinearRegression,
+    LogisticRegression,
+)
+from discreet.learning.features import Bins
 
-__all__ = ["Explanation", "LinearRegression", "LogisticRegression"]
+__all__ = [
+    "AdditiveClassifier",
+    "AdditiveRegressor",
+    "Bins",
+    "Explanation",
+    "LinearRegression",
+    "LogisticRegression",
+]
 
 __dir__ = listing("discreet.learning")

@@ -1,0 +1,4 @@
+"""Public maps of features, fixed before any row is seen: bins, leaves of random trees, random waves."""
+
+from discreet.learning.features.bins import BinEdges, Bins, stated_bins
+from discreet.learning.features.public_map import PublicMap
