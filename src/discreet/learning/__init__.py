@@ -8,15 +8,17 @@ from discreet.learning.descent import (
     LinearRegression,
     LogisticRegression,
 )
-from discreet.learning.features import Bins
+from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 
 __all__ = [
     "AdditiveClassifier",
     "AdditiveRegressor",
     "Bins",
     "Explanation",
+    "FourierFeatures",
     "LinearRegression",
     "LogisticRegression",
+    "RandomLeaves",
 ]
 
 __dir__ = listing("discreet.learning")

@@ -86,24 +86,24 @@ class _Additive(PrivateEstimator, ABC):
     def _noise(self, public: Public) -> Mapping[str, float]:
         return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
 
-    def _descended(self, public: Public, rows: Binned, errors: Errors, measurements: Measurements) -> None:
-        """Learn the weights, and move the mean of every feature's bins into the intercept."""
-        self._bins, names = self._edges(public), self._outputs(public)
-        shape = (len(names), self._bins.total + 1)
-        found = descend(self._descent(public), public, rows, errors, measurements, shape)
-        weights = found * (bin_length(public.features) / STEPS)
-        weights -= weights.mean(axis=0) if len(weights) > 1 else 0.0  # a common part of all classes says nothing
-        self._shapes = [part.copy() for part in np.split(weights[:, :-1], self._bins.starts[1:], axis=1)]
-        self.intercept_, self._names = weights[:, -1].copy(), names
-        for part in self._shapes:
-            mean = part.mean(axis=1)
-            part -= mean[:, np.newaxis]
-            self.intercept_ += mean
+    def _descended(self, public: Public, rows: Binned, errors: Errors, measurements: Measurements) -> Floats:
+        """Return the learned weights of bins and of the constant, a line an output."""
+        shape = (len(self._outputs(public)), self._edges(public).total + 1)
+        weights = descend(self._descent(public), public, rows, errors, measurements, shape)
+        return weights * (bin_length(public.features) / STEPS)
+
+    def _keep(self, public: Public, weights: Floats) -> None:
+        """Keep the weights, the mean of every feature's bins moved into the constant."""
+        self._bins, self._names = self._edges(public), self._outputs(public)
+        parts = np.split(weights[:, :-1], self._bins.starts[1:], axis=1)
+        means = [part.mean(axis=1, keepdims=True) for part in parts]
+        self._shapes = [part - mean for part, mean in zip(parts, means, strict=True)]
+        self._constant = weights[:, -1] + sum(mean[:, 0] for mean in means)
 
     def _sums(self, features: Floats) -> Floats:
         """Return the scores of rows, a line an output."""
         places, _ = self._bins.places(filled(features, self._bins.low, self._bins.high))
-        return binned_scores(places, np.column_stack([*self._shapes, self.intercept_]))
+        return binned_scores(places, np.column_stack([*self._shapes, self._constant]))
 
     def shapes(self) -> list[Shape]:
         """Return what every feature adds to the score, in the order of the features."""
@@ -150,8 +150,8 @@ class AdditiveClassifier(PrivateClassifier, _Additive):
     def _descent(self, public: Public) -> Descent:
         signal = self._signal(public)
         steps = round(min(max(6 * signal**0.6, 5), 200))
-        rate = min(max(0.8 * math.sqrt(signal), 1.0), 32.0)
-        return Descent(steps, rate, 0.5, Fraction(1))
+        rate = min(max(0.8 * math.sqrt(signal), 1.0), 45.0)
+        return Descent(steps, rate, 0.5 if signal < 100 else 0.7, Fraction(1))
 
     def _outputs(self, public: Public) -> tuple[str, ...]:
         return tuple(str(label) for label in public.classes.labels) if public.classes else ()
@@ -166,7 +166,9 @@ class AdditiveClassifier(PrivateClassifier, _Additive):
             return places, np.where(counted, codes, none)
 
         binned = Binned.of(rows.features, rows.codes, made, bins=edges.total)
-        self._descended(public, binned, softmax_errors, measurements)
+        weights = self._descended(public, binned, softmax_errors, measurements)
+        self._keep(public, weights - weights.mean(axis=0))  # a common part of all classes says nothing
+        self.intercept_ = self._constant
 
     def _scores(self, features: Floats) -> Floats:
         return self._sums(features).T
@@ -198,7 +200,9 @@ class AdditiveRegressor(PrivateRegressor, _Additive):
     ...     bins=5,
     ...     target_bounds=(0, 100),
     ... )
-    >>> model.fit(rows, 80 - 60 * (abs(rows[:, 0] - 5) < 3)).predict([[1], [5]]).round(-1)
+    >>> model.fit(rows, 80 - 60 * (abs(rows[:, 0] - 5) < 3)).predict([[1], [5]]).round(
+    ...     -1
+    ... )
     array([80., 20.])
     """
 
@@ -221,11 +225,11 @@ class AdditiveRegressor(PrivateRegressor, _Additive):
             return places, np.where(counted, scaled_targets(targets, (low, high)), np.nan)
 
         binned = Binned.of(rows.features, rows.targets, made, bins=edges.total)
-        self._descended(public, binned, squared_errors, measurements)
-        self._target, half = (low, high), high / 2 - low / 2
-        self._shapes = [part * half for part in self._shapes]
-        self.intercept_ = float(low / 2 + high / 2 + half * self.intercept_[0])
+        weights = self._descended(public, binned, squared_errors, measurements) * (high / 2 - low / 2)
+        weights[:, -1] += low / 2 + high / 2
+        self._keep(public, weights)
+        self._target, self.intercept_ = (low, high), float(self._constant[0])
 
     def predict(self, X: Any) -> Floats:
         """Return the predicted number of every row; a cell that is no number counts as the middle of its range."""
-        return np.clip(self._sums(self._seen(X))[0], *self._target)
+        return np.asarray(np.clip(self._sums(self._seen(X))[0], *self._target))

@@ -1,6 +1,6 @@
 """Rows as one bin a feature: their vectors are 0 and 1 over a root, and are never written out.
 
-Lemma. A row of d bins and a constant is the vector with r = floor(2^19 / sqrt(d + 1)) in d + 1 places and 0 elsewhere, so
+Lemma. A row of d bins and a constant is the vector with r = floor(2^19 / sqrt(d + 1)) in d + 1 places and 0 elsewhere:
 its norm is at most 2^19, and all that holds of integer vectors holds of it. A score is r times a sum of d + 1 weights,
 and a sum of gradients r times a sum of errors by bin: both are whole and below 2^53, hence exact in every order.
 """
@@ -32,7 +32,7 @@ def bin_length(features: int) -> int:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Binned:
-    """Places of all rows among the bins of all features, 2^14 rows at a time, with what belongs to each row. Private."""
+    """Places of all rows among the bins of all features, 2^14 rows at a time, with what is beside each row. Private."""
 
     places: Sequence[Places]
     beside: Sequence[NDArray[Any]]
