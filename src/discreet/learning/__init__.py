@@ -2,8 +2,23 @@
 
 from discreet._optional import listing
 from discreet.learning.base import Explanation
+from discreet.learning.counts import (
+    CategoricalNB,
+    DecisionTreeClassifier,
+    GaussianNB,
+    NearestCentroid,
+    RandomForestClassifier,
+)
 from discreet.learning.descent import LogisticRegression
 
-__all__ = ["Explanation", "LogisticRegression"]
+__all__ = [
+    "CategoricalNB",
+    "DecisionTreeClassifier",
+    "Explanation",
+    "GaussianNB",
+    "LogisticRegression",
+    "NearestCentroid",
+    "RandomForestClassifier",
+]
 
 __dir__ = listing("discreet.learning")
