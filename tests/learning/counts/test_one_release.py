@@ -187,6 +187,8 @@ def test_what_to_expect_is_said_without_rows(kind: type[Any]) -> None:
     assert "mostly noise" in made(kind, people=10).explain(FEATURES).regime
     assert "close to" in made(kind, people=10_000_000).explain(FEATURES).regime
     assert explained.noise["one count"] > 1
+    if kind in PURE:
+        assert made(kind, epsilon=1).explain(FEATURES).mu is None
 
 
 @pytest.mark.parametrize(
