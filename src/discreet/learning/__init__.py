@@ -2,13 +2,9 @@
 
 from discreet._optional import listing
 from discreet.learning.base import Explanation
-from discreet.learning.descent import (
-    AdditiveClassifier,
-    AdditiveRegressor,
-    LinearRegression,
-    LogisticRegression,
-)
+from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
+from discreet.learning.score_curve import ScoreCurve, score_curve
 
 __all__ = [
     "AdditiveClassifier",
@@ -19,6 +15,8 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "RandomLeaves",
+    "ScoreCurve",
+    "score_curve",
 ]
 
 __dir__ = listing("discreet.learning")
