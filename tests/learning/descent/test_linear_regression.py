@@ -60,7 +60,7 @@ def test_predictions_stay_within_the_bounds_of_the_target_and_missing_cells_coun
 
 
 def test_a_line_is_found_with_noise() -> None:
-    # over 200 fits no prediction had a standard deviation above 0.046, and none was off by more than 0.16: 2 is 43 of them
+    # over 200 fits no prediction had a standard deviation above 0.046, and none was off by more than 0.16
     rows, targets = line(4000)
     assert np.abs(LinearRegression(**PUBLIC).fit(rows, targets).predict(rows) - targets).max() < 2
 
