@@ -9,7 +9,7 @@ import pytest
 
 from discreet.errors import MissingParameter, ParameterError
 from discreet.learning import AdditiveClassifier, AdditiveRegressor
-from discreet.learning.exact import STEPS, Binned, Chunks, bin_length, clipped_errors, softmax_errors
+from discreet.learning.exact import STEPS, BinnedRows, Chunks, bin_length, clipped_errors, softmax_errors
 from discreet.learning.features import stated_bins
 from discreet.privacy import Relation
 
@@ -37,7 +37,7 @@ def test_gradients_by_bin_are_those_of_the_vectors_that_are_never_written_out() 
         vectors[-1] = bin_length(3)
         return vectors, beside
 
-    binned = Binned.of(rows, codes, lambda some, other: (edges.places(some)[0], other), bins=12)
+    binned = BinnedRows.of(rows, codes, lambda some, other: (edges.places(some)[0], other), bins=12)
     dense = Chunks.of(rows, codes, written, coordinates=13)
     one, other = (sum(made.gradients(weights, clipped)) for made in (binned, dense))
     assert np.array_equal(one, other)

@@ -18,7 +18,7 @@ from discreet.learning.descent.descent import Descent, descend, signal_of
 from discreet.learning.descent.linear_regression import descent_of_squares, scaled_targets
 from discreet.learning.exact import (
     STEPS,
-    Binned,
+    BinnedRows,
     Errors,
     Measurements,
     Rows,
@@ -86,7 +86,7 @@ class _Additive(PrivateEstimator, ABC):
     def _noise(self, public: Public) -> Mapping[str, float]:
         return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
 
-    def _descended(self, public: Public, rows: Binned, errors: Errors, measurements: Measurements) -> Floats:
+    def _descended(self, public: Public, rows: BinnedRows, errors: Errors, measurements: Measurements) -> Floats:
         """Return the learned weights of bins and of the constant, a line an output."""
         shape = (len(self._outputs(public)), self._edges(public).total + 1)
         weights = descend(self._descent(public), public, rows, errors, measurements, shape)
@@ -166,7 +166,7 @@ class AdditiveClassifier(PrivateClassifier, _Additive):
             places, counted = edges.places(features)
             return places, np.where(counted, codes, none)
 
-        binned = Binned.of(rows.features, rows.codes, made, bins=edges.total)
+        binned = BinnedRows.of(rows.features, rows.codes, made, bins=edges.total)
         weights = self._descended(public, binned, softmax_errors, measurements)
         self._keep(public, weights - weights.mean(axis=0))  # a common part of all classes says nothing
         self.intercept_ = self._constant
@@ -222,7 +222,7 @@ class AdditiveRegressor(PrivateRegressor, _Additive):
             places, counted = edges.places(features)
             return places, np.where(counted, scaled_targets(targets, (low, high)), np.nan)
 
-        binned = Binned.of(rows.features, rows.targets, made, bins=edges.total)
+        binned = BinnedRows.of(rows.features, rows.targets, made, bins=edges.total)
         weights = self._descended(public, binned, squared_errors, measurements) * (high / 2 - low / 2)
         weights[:, -1] += low / 2 + high / 2
         self._keep(public, weights)
