@@ -27,7 +27,7 @@ _FAILING = 0.05  # the chance that the ridge is too small, as in the paper
 class AdaSSP(LinearModel):
     """Least squares from noisy X'X and X'y with a ridge that is only as large as the noise asks for.
 
-    A reference: `Ridge` and `LinearRegression` are more accurate at every price that was measured. Features and target
+    A reference: where a model is more than noise, `Ridge` and `LinearRegression` are more accurate. Features and target
     are moved into [-1, 1] by their bounds, and rows farther than sqrt(features) / 2 from the middle are pulled to that
     distance, because the usual sqrt(features) costs most of the accuracy. `coef_` and `intercept_` are in the units of
     the features and the target.
@@ -82,7 +82,7 @@ class AdaSSP(LinearModel):
         with_target = measurements.release(total, share=_HALF, squared=public.neighbors.squared(STEPS**4)) / STEPS**2
         ridge = _ridge(gram.matrix, gram.others * math.sqrt(2.0))
         solved = np.linalg.lstsq(gram.matrix + ridge * np.eye(size), with_target, rcond=None)[0] / _LENGTH
-        self._keep(ball, solved[:-1], float(solved[-1]))
+        self._keep(ball, np.asarray(solved[:-1], dtype=np.float64), float(solved[-1]))
 
 
 def _ridge(gram: Floats, deviation: float) -> float:

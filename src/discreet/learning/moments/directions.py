@@ -11,10 +11,9 @@ from numpy.typing import NDArray
 
 from discreet.learning.base import Public, released_center
 from discreet.learning.exact import CHUNK, Measurements, Rows, in_unit_box, on_sphere
-from discreet.learning.moments.gram import released_gram
+from discreet.learning.moments.gram import gram_signal, released_gram
 
 Floats = NDArray[np.float64]
-CENTER = Fraction(1, 10)  # the share for the center
 _REACH = 0.85  # of a row that the center is a mean of, times the root of the number of features
 
 
@@ -29,8 +28,8 @@ class Directions:
 
     @classmethod
     def released(cls, public: Public, rows: Rows, measurements: Measurements, share: Fraction) -> Directions:
-        """Return center and Gram matrix: two releases, of a tenth of the price and of a share of it."""
-        center = released_center(public, rows, measurements, CENTER, _REACH)
+        """Return the center, for `center_share` of the price, and the Gram matrix, for a share of it: two releases."""
+        center = released_center(public, rows, measurements, center_share(public), _REACH)
         empty = cls(public.low, public.high, center, np.zeros((public.features, public.features)))
 
         def vectors() -> Iterator[Floats]:
@@ -62,6 +61,12 @@ class Directions:
     def in_units(self, scaled: Floats) -> Floats:
         """Return rows in [-1, 1] in the units of the features."""
         return np.asarray(self.low / 2 + self.high / 2 + scaled * (self.high / 2 - self.low / 2))
+
+
+def center_share(public: Public) -> Fraction:
+    """Return the share for the center: the less signal, the more of it is needed."""
+    signal = gram_signal(public, public.features)
+    return Fraction(1, 5) if signal < 4 else Fraction(1, 10) if signal < 40 else Fraction(1, 20)
 
 
 def combined(weights: Floats, lines: Floats) -> Floats:

@@ -1,12 +1,12 @@
 """Gram matrices of integer vectors: exact sums of products, released once with noise of the right shape.
 
 Let z be one row's vector, at most 2^19 long. The sums of z_i z_j over rows are released for i <= j, those on the
-diagonal counted 5 times and the others 7 times.
+diagonal counted 29 times and the others 41 times.
 
-Lemma (one row). What a row adds has squared norm 25 sum z_i^4 + 49 sum z_i^2 z_j^2 over i < j <= 25 |z|^4: counted
-sqrt 2 times, entries off the diagonal would give the squared norm of zz', and 7/5 < sqrt 2.
+Lemma (one row). What a row adds has squared norm 29^2 sum z_i^4 + 41^2 sum z_i^2 z_j^2 over i < j <= 29^2 |z|^4:
+counted sqrt 2 times, entries off the diagonal would give the squared norm of zz', and 41^2 = 2 29^2 - 1.
 
-Lemma (angles). The inner product of what two rows z and w add is (49 (z'w)^2 + sum z_i^2 w_i^2) / 2 >= 0: no wide
+Lemma (angles). The inner product of what two rows z and w add is (41^2 (z'w)^2 + sum z_i^2 w_i^2) / 2 >= 0: no wide
 angle, so that a replaced row moves the sums by sqrt 2 times as much as a row more, not by twice as much.
 """
 
@@ -24,8 +24,8 @@ from discreet.learning.base import Public
 from discreet.learning.exact import STEPS, Measurements, exact_sum, products
 
 Floats = NDArray[np.float64]
-_ON_DIAGONAL, _OTHERS = 5, 7
-_MOST_TIMES = 8  # an entry is counted less often
+_ON_DIAGONAL, _OTHERS = 29, 41
+_MOST_TIMES = 64  # an entry is counted less often
 _ONE = _ON_DIAGONAL**2 * STEPS**4  # the squared norm of what one row adds, at most
 
 

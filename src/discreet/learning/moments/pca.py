@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin
 from discreet.errors import InputError
 from discreet.learning.base import PrivateTransformer, Public, regime, whole_number
 from discreet.learning.exact import Measurements, Rows
-from discreet.learning.moments.directions import CENTER, Directions, combined
+from discreet.learning.moments.directions import Directions, center_share, combined
 from discreet.learning.moments.gram import gram_noise, gram_signal
 
 Floats = NDArray[np.float64]
@@ -34,8 +33,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, PrivateTransformer):  # type: ignore[
         n_components: how many directions; all of them where None.
 
     Privacy. mu-Gaussian-DP under the stated relation, mu the one that the price buys.
-        Proof: a tenth of mu^2 is for the center (`released_center`), the rest for one Gram matrix (`released_gram`) of
-        vectors that are made of the center and one row each. `transform` treats a row by itself, bit for bit.
+        Proof: a public share of mu^2 is for the center (`released_center`), the rest for one Gram matrix
+        (`released_gram`) of vectors that are made of the center and one row each. `transform` treats a row by itself,
+        bit for bit.
     Accuracy. The largest eigenvalue of the noise is about sqrt(2 features) / mu; directions in which people times the
         explained part is below that are mostly noise.
     Cost. One matrix product with the rows, and one decomposition of a matrix with a line a feature.
@@ -64,18 +64,18 @@ class PCA(ClassNamePrefixFeaturesOutMixin, PrivateTransformer):  # type: ignore[
         return whole_number(self.n_components, name="n_components", least=1, most=public.features)
 
     def _plan(self, public: Public) -> Mapping[str, Any]:
-        return {"components": self._components(public), "share for the center": float(CENTER)}
+        return {"components": self._components(public), "share for the center": float(center_share(public))}
 
     def _expect(self, public: Public) -> str:
         return regime(gram_signal(public, public.features))
 
     def _noise(self, public: Public) -> Mapping[str, float]:
-        noise = gram_noise(public, Measurements(public.price), 1 - CENTER)[1]
+        noise = gram_noise(public, Measurements(public.price), 1 - center_share(public))[1]
         return {"mean product of two features on the sphere": noise / public.neighbors.people}
 
     def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
         number = self._components(public)
-        self._directions = Directions.released(public, rows, measurements, Fraction(1) - CENTER)
+        self._directions = Directions.released(public, rows, measurements, 1 - center_share(public))
         self.components_, found = self._directions.largest(number)
         self.explained_variance_ = np.minimum(found / public.neighbors.people, 1.0)
         self.explained_variance_ratio_ = self.explained_variance_.copy()

@@ -26,6 +26,7 @@ Floats = NDArray[np.float64]
 _REACH = 0.4  # of a row, times the root of the number of features
 _TARGET = 0.7  # the length of the target beside a row of length 1
 _LEAST_VARIANCE = 0.02  # of the target in [-1, 1]
+_OFF_MIDDLE = 1 / 16  # the variance that the mean of the target is thought to have about the middle of its range
 _SPREADS = np.exp(np.linspace(-12.0, 4.0, 161))  # of the weights: variances that are compared
 
 
@@ -35,7 +36,7 @@ class Ridge(LinearModel):
 
     Features and target are moved into [-1, 1] by their bounds, and rows farther than 0.4 sqrt(features) from the middle
     are pulled to that distance. `coef_` and `intercept_` are in the units of the features and the target: a row within
-    that distance is predicted as X @ coef_ + intercept_, clipped to `target_bounds`; rows farther away are pulled first.
+    that distance is predicted as X @ coef_ + intercept_, clipped to `target_bounds`; others are pulled to it first.
 
     Privacy. mu-Gaussian-DP under the stated relation, mu the one that the price buys.
         Proof: the Gram matrix of (a, x, b y) is the only release (`released_gram`). A row becomes that vector by a map
@@ -134,10 +135,14 @@ class Moments:
 
     @classmethod
     def of(cls, gram: Floats, noise: float, constant: float, people: int) -> Moments:
-        """Return the moments that a noisy Gram matrix of (constant, row, target times 0.7) holds."""
+        """Return the moments that a noisy Gram matrix of (constant, row, target times 0.7) holds.
+
+        The mean of the target is shrunk towards the middle of its range, by little unless it is mostly noise.
+        """
         rows = max(float(gram[0, 0]) / constant**2, people / 4)
         mean = gram[0, 1:-1] / (constant * rows)
-        target_mean = float(gram[0, -1]) / (constant * _TARGET * rows)
+        mean_noise = noise / (constant * _TARGET * rows)
+        target_mean = float(gram[0, -1]) / (constant * _TARGET * rows) / (1.0 + mean_noise**2 / _OFF_MIDDLE)
         variance = float(gram[-1, -1]) / (_TARGET**2 * rows) - target_mean**2
         return cls(
             mean,
