@@ -25,7 +25,6 @@ from discreet.learning.exact import (
     on_grid,
     products,
 )
-from discreet.learning.moments.cells import merged, spread_directions, spread_places
 from discreet.learning.moments.directions import Directions, center_share
 from discreet.learning.moments.gram import gram_signal
 
@@ -39,6 +38,7 @@ _ONE = STEPS**2 + _COUNT**2  # the squared norm of what one row adds, at most
 _MOST_CLUSTERS = 1 << 8
 _LEAST = 0.25  # of the rows that a cell would have if all had as many
 _STEP = 2.0**-20 / STEPS  # of a place, before it is cut to a vector
+_REPELLING, _PUSH = 300, 0.05
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -169,6 +169,59 @@ def _moved(cells: Floats, chunks: Chunks, public: Public, measurements: Measurem
     means = noisy[:, :-1] / STEPS / np.maximum(counts, _LEAST * _usual(public, cells))[:, np.newaxis]
     lengths = np.sqrt((means * means).sum(axis=1, keepdims=True))
     return np.asarray(means / np.maximum(lengths, 1.0)), counts
+
+
+def spread_places(number: int, dimensions: int) -> Floats:
+    """Return public places that fill [-1, 1]^d evenly: multiples of powers of an irrational number, modulo 1.
+
+    >>> spread_places(3, 1).round(2).ravel().tolist()
+    [0.24, -0.53, 0.71]
+    """
+    root = 2.0
+    for _ in range(60):  # the root above 1 of r^(d + 1) = r + 1
+        root = (1.0 + root) ** (1.0 / (dimensions + 1))
+    powers = root ** -np.arange(1.0, dimensions + 1)
+    return np.asarray(2.0 * ((np.outer(np.arange(1, number + 1), powers)) % 1.0) - 1.0)
+
+
+def spread_directions(number: int, dimensions: int) -> Floats:
+    """Return public unit vectors far from each other: any start, and small steps of charges that repel each other.
+
+    >>> apart = spread_directions(3, 2) @ spread_directions(3, 2).T
+    >>> apart[0].round(2).tolist()
+    [1.0, -0.5, -0.5]
+    """
+    start = np.outer(np.arange(1, number + 1), np.sqrt(np.arange(2, dimensions + 2)))
+    places = _unit(np.cos(start * start))
+    for _ in range(_REPELLING):
+        apart = places[:, np.newaxis] - places
+        squared = np.maximum((apart * apart).sum(axis=2) + np.eye(number), 1e-6)
+        places = _unit(places + _PUSH * (apart / squared[:, :, np.newaxis] ** 1.5).sum(axis=1))
+    return places
+
+
+def _unit(places: Floats) -> Floats:
+    """Return vectors at length 1."""
+    return np.asarray(places / np.sqrt((places * places).sum(axis=1, keepdims=True)))
+
+
+def merged(cells: Floats, weights: Floats, number: int) -> Floats:
+    """Return `number` means of cells: the two whose merging lengthens squared distances least are merged first.
+
+    >>> merged(np.array([[0.0], [1.0], [5.0]]), np.array([3.0, 1.0, 1.0]), 2).tolist()
+    [[0.25], [5.0]]
+    """
+    places, sizes = list(cells), list(weights)
+    while len(places) > number:
+        held, mass = np.array(places), np.array(sizes)
+        apart = ((held[:, np.newaxis] - held) ** 2).sum(axis=2)
+        cost = apart * np.outer(mass, mass) / (mass[:, np.newaxis] + mass)
+        np.fill_diagonal(cost, np.inf)
+        kept, gone = sorted(divmod(int(cost.argmin()), len(places)))
+        places[kept] = (mass[kept] * held[kept] + mass[gone] * held[gone]) / (mass[kept] + mass[gone])
+        sizes[kept] = mass[kept] + mass[gone]
+        del places[gone], sizes[gone]
+    return np.array(places)
 
 
 def _usual(public: Public, cells: Floats) -> float:

@@ -77,4 +77,5 @@ class LinearModel(PrivateRegressor, ABC):
 
     def predict(self, X: Any) -> Floats:
         """Return the predicted number of every row; a cell that is no number counts as the middle of its range."""
-        return self._ball.predicted(self._seen(X), self._weights, self._constant)
+        features = self._seen(X)
+        return self._ball.predicted(features, self._weights, self._constant)

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassNamePrefixFeaturesOutMixin
+from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import InputError
 from discreet.learning.base import PrivateTransformer, Public, regime, whole_number
-from discreet.learning.exact import Measurements, Rows
+from discreet.learning.exact import Measurements, Rows, matrix
 from discreet.learning.moments.directions import Directions, center_share, combined
 from discreet.learning.moments.gram import gram_noise, gram_signal
 
@@ -85,22 +86,24 @@ class PCA(ClassNamePrefixFeaturesOutMixin, PrivateTransformer):  # type: ignore[
         self.bounds_ = np.minimum(*ends).sum(axis=1), np.maximum(*ends).sum(axis=1)
 
     def transform(self, X: Any) -> Floats:
-        """Return how far every row is from the center along each component.
+        """Return how far every row, clipped to the bounds, is from the center along each component.
 
         A row with a cell that is no finite number has no place: it is NaN throughout, and counts for nothing in a next
         estimator.
         """
-        lines, counted = self._directions.lines(self._seen(X))
+        features = self._seen(X)
+        lines, counted = self._directions.lines(features)
         found = combined(self.components_, lines - self._directions.center[:, np.newaxis])
         return np.ascontiguousarray(np.where(counted, found, np.nan).T)
 
     def inverse_transform(self, X: Any) -> Floats:
         """Return the rows that transformed rows stand for, in the units of the features."""
-        check = np.asarray(X, dtype=np.float64)
-        if check.ndim != 2 or check.shape[1] != self.n_components_:
+        check_is_fitted(self)
+        places = matrix(X)
+        if places.shape[1] != self.n_components_:
             raise InputError("X must have a column a component; got another number, write what transform returned")
-        return self._directions.in_units(self._directions.center + check @ self.components_)
+        return self._directions.in_units(self._directions.center + places @ self.components_)
 
     @property
-    def _n_features_out(self) -> int:
+    def _n_features_out(self) -> int:  # scikit-learn asks for it
         return self.n_components_
