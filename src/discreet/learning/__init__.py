@@ -2,9 +2,27 @@
 
 from discreet._optional import listing
 from discreet.learning.base import Explanation
-from discreet.learning.descent import LogisticRegression
+from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
+from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
+from discreet.learning.score_curve import ScoreCurve, score_curve
 
-__all__ = ["PCA", "AdaSSP", "Explanation", "KMeans", "LogisticRegression", "Ridge", "StandardScaler"]
+__all__ = [
+    "PCA",
+    "AdaSSP",
+    "AdditiveClassifier",
+    "AdditiveRegressor",
+    "Bins",
+    "Explanation",
+    "FourierFeatures",
+    "KMeans",
+    "LinearRegression",
+    "LogisticRegression",
+    "RandomLeaves",
+    "Ridge",
+    "ScoreCurve",
+    "StandardScaler",
+    "score_curve",
+]
 
 __dir__ = listing("discreet.learning")
