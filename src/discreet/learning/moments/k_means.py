@@ -36,7 +36,8 @@ _CELLS = 3  # for every cluster
 _COUNT = 3 * STEPS // 10  # what a row counts beside its place of length 2^19
 _ONE = STEPS**2 + _COUNT**2  # the squared norm of what one row adds, at most
 _MOST_CLUSTERS = 1 << 8
-_LEAST = 0.25  # of the rows that a cell would have if all had as many
+_LEAST = 0.25  # of the rows that a cell would have if all had as many: what sums are divided by
+_LIGHTEST = 0.01  # of these rows: what a cell weighs when cells are merged
 _STEP = 2.0**-20 / STEPS  # of a place, before it is cut to a vector
 _REPELLING, _PUSH = 300, 0.05
 
@@ -116,7 +117,7 @@ class KMeans(ClusterMixin, PrivateEstimator):  # type: ignore[misc]
         chunks = Chunks.of(rows.features, np.empty(len(rows)), lambda part, _: self._map(part), coordinates=dimensions)
         for _ in range(_ROUNDS):
             cells, counts = _moved(cells, chunks, public, measurements)
-        self.cluster_centers_ = merged(cells, np.maximum(counts, _usual(public, cells) / 10), self._clusters())
+        self.cluster_centers_ = merged(cells, np.maximum(counts, _usual(public, cells) * _LIGHTEST), self._clusters())
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the cluster of every row; a cell that is no number counts as the middle of its range."""

@@ -93,7 +93,10 @@ class StandardScaler(PrivateTransformer):
 
 
 def _vectors(public: Public, features: Floats) -> Floats:
-    """Return what rows add to the sums: features, squares and what is left of d, at most 2^19 long."""
+    """Return what rows add to the sums: features, squares and what is left of d, at most 2^19 long.
+
+    These are at most 2^12 + 1 coordinates; the lemma of the ball has room for nearly twice as many.
+    """
     lines, counted = in_unit_box(features, public.low, public.high)
     left = math.sqrt(2.0 / len(lines)) * (len(lines) - squared_norms(lines))
     vectors = in_ball(np.vstack([lines, lines * lines, left[np.newaxis]]), math.sqrt(2.0 * len(lines)))
