@@ -51,7 +51,7 @@ def test_predictions_are_useful_at_a_price(kind: type[Any]) -> None:
 def test_intervals_of_ridge_hold_most_coefficients() -> None:
     """95 % by the model, approximately: 300 tables had 94 % of their coefficients in, and none fewer than 2 of 4.
 
-    Were the chance of a table to have 3 or 4 in only 0.9, 30 tables would hold fewer than 60 with a chance below 1e-15.
+    Had a table all of them with a chance of 0.94 and else none, 30 tables would hold fewer than 60 once in 1e11 runs.
     """
     held = 0
     for seed in range(30):

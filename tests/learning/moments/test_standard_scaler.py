@@ -35,8 +35,8 @@ def test_without_noise_means_and_deviations_are_those_of_the_rows() -> None:
 
 
 def test_scaled_features_have_about_mean_0_and_deviation_1() -> None:
-    # noise of means and squares has deviation 2 / (mu 20,000) < 1e-4 with mu above 1, in units of half a range and its
-    # square: the least variance there is 0.0025, of which that is 4 %; 25 % of a deviation is more than ten times as far
+    # noise of means and squares has deviation 2 / (mu 20,000) < 1e-4, as mu is above 1, in units of half a range and
+    # its square: 4 % of the least variance, 0.0025; the limits below are more than ten times as far away
     rows = table(20_000)
     scaled = stated(epsilon=8, people=20_000).fit(rows).transform(rows)
     assert (np.abs(scaled.mean(axis=0)) < 0.1).all()
