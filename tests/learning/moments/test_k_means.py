@@ -77,7 +77,7 @@ def test_starts_are_public_and_spread() -> None:
     directions, places = spread_directions(30, 8), spread_places(64, 2)
     assert np.allclose((directions**2).sum(axis=1), 1)
     assert ((directions[:, np.newaxis] - directions) ** 2).sum(axis=2)[~np.eye(30, dtype=bool)].min() > 0.5
-    assert np.histogram2d(*places.T, bins=4, range=[[-1, 1]] * 2)[0].min() >= 2
+    assert np.histogram2d(places[:, 0], places[:, 1], bins=4, range=[[-1, 1]] * 2)[0].min() >= 2
     assert np.array_equal(directions, spread_directions(30, 8))
 
 

@@ -18,7 +18,7 @@ _REACH = 0.85  # of a row that the center is a mean of, times the root of the nu
 
 
 @dataclass(frozen=True, slots=True)
-class Directions:
+class RowDirections:
     """A released center in [-1, 1]^d, the public ranges, and the noisy Gram matrix of unit vectors from the center."""
 
     low: Floats
@@ -27,7 +27,7 @@ class Directions:
     gram: Floats
 
     @classmethod
-    def released(cls, public: Public, rows: Rows, measurements: Measurements, share: Fraction) -> Directions:
+    def released(cls, public: Public, rows: Rows, measurements: Measurements, share: Fraction) -> RowDirections:
         """Return the center, for `center_share` of the price, and the Gram matrix, for a share of it: two releases."""
         center = released_center(public, rows, measurements, center_share(public), _REACH)
         empty = cls(public.low, public.high, center, np.zeros((public.features, public.features)))

@@ -25,7 +25,7 @@ from discreet.learning.exact import (
     on_grid,
     products,
 )
-from discreet.learning.moments.directions import Directions, center_share
+from discreet.learning.moments.directions import RowDirections, center_share
 from discreet.learning.moments.gram import gram_signal
 
 Floats = NDArray[np.float64]
@@ -107,7 +107,7 @@ class KMeans(ClusterMixin, PrivateEstimator):  # type: ignore[misc]
     def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
         dimensions, number = min(public.features, _DIMENSIONS), _CELLS * self._clusters()
         if public.features > _DIMENSIONS:
-            directions = Directions.released(public, rows, measurements, _PLANE)
+            directions = RowDirections.released(public, rows, measurements, _PLANE)
             components, found = directions.largest(dimensions)
             self._map = _Map(public, directions, components)
             cells = spread_directions(number, dimensions) * np.sqrt(np.minimum(found / public.neighbors.people, 1.0))
@@ -135,7 +135,7 @@ class _Map:
     """How a row becomes its place: all features, or released dimensions of its direction from a center."""
 
     public: Public
-    directions: Directions | None = None
+    directions: RowDirections | None = None
     components: Floats | None = None
 
     def __call__(self, features: Floats) -> tuple[Floats, NDArray[np.bool_]]:

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from discreet.errors import InputError
 from discreet.learning.base import PrivateTransformer, Public, regime, whole_number
 from discreet.learning.exact import Measurements, Rows, matrix
-from discreet.learning.moments.directions import Directions, center_share, combined
+from discreet.learning.moments.directions import RowDirections, center_share, combined
 from discreet.learning.moments.gram import gram_noise, gram_signal
 
 Floats = NDArray[np.float64]
@@ -76,7 +76,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, PrivateTransformer):  # type: ignore[
 
     def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
         number = self._components(public)
-        self._directions = Directions.released(public, rows, measurements, 1 - center_share(public))
+        self._directions = RowDirections.released(public, rows, measurements, 1 - center_share(public))
         self.components_, found = self._directions.largest(number)
         self.explained_variance_ = np.minimum(found / public.neighbors.people, 1.0)
         self.explained_variance_ratio_ = self.explained_variance_.copy()

@@ -89,7 +89,7 @@ class Ridge(LinearModel):
 
         gram = released_gram(vectors(), (public.features + 2, len(rows)), public, measurements, Fraction(1))
         gram = gram.in_units(length)
-        moments = Moments.of(gram.matrix, gram.others, constant, public.neighbors.people)
+        moments = RegressionMoments.of(gram.matrix, gram.others, constant, public.neighbors.people)
         weights, covariance = moments.shrunk()
         self._keep(ball, weights, moments.target_mean - float(weights @ moments.mean))
         self._deviations = ball.slopes(np.sqrt(np.maximum(np.diag(covariance), 0.0)))
@@ -121,7 +121,7 @@ class Ridge(LinearModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Moments:
+class RegressionMoments:
     """Noisy means and covariances of rows of length at most 1 and a target in [-1, 1], and how noisy they are."""
 
     mean: Floats
@@ -134,7 +134,7 @@ class Moments:
     target_noise: float  # deviation of a covariance with the target
 
     @classmethod
-    def of(cls, gram: Floats, noise: float, constant: float, people: int) -> Moments:
+    def of(cls, gram: Floats, noise: float, constant: float, people: int) -> RegressionMoments:
         """Return the moments that a noisy Gram matrix of (constant, row, target times 0.7) holds.
 
         The mean of the target is shrunk towards the middle of its range, by little unless it is mostly noise.
