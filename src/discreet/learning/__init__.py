@@ -11,9 +11,12 @@ from discreet.learning.counts import (
 )
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
+from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
 from discreet.learning.score_curve import ScoreCurve, score_curve
 
 __all__ = [
+    "PCA",
+    "AdaSSP",
     "AdditiveClassifier",
     "AdditiveRegressor",
     "Bins",
@@ -22,12 +25,15 @@ __all__ = [
     "Explanation",
     "FourierFeatures",
     "GaussianNB",
+    "KMeans",
     "LinearRegression",
     "LogisticRegression",
     "NearestCentroid",
     "RandomForestClassifier",
     "RandomLeaves",
+    "Ridge",
     "ScoreCurve",
+    "StandardScaler",
     "score_curve",
 ]
 
