@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,17 @@ def charged(
         books[0].note(charge, "failed" if failed else GRANTED)
     if failed:
         raise QueryFailed(FAILED)
+
+
+def refuse_books(parameters: Mapping[str, Any]) -> None:
+    """Raise an error where a constructor was given a ledger or a session: a model is copied, and books must not be."""
+    for name, value in parameters.items():
+        if isinstance(value, Ledger) or isinstance(getattr(value, "ledger", None), Ledger):
+            raise ParameterError(
+                f"{name} must be a public parameter; got a {type(value).__name__}, write fit(X, y, session=...) or "
+                "fit(X, y, ledger=...): estimators are copied, ledgers must not be. Nothing was spent.",
+                parameter=name,
+            )
 
 
 def _books(session: Any, ledger: Any, analyst: Any) -> tuple[Ledger, str] | None:
