@@ -5,7 +5,7 @@ A check that fails here for another reason, or one that is not listed, is a defe
 
 from __future__ import annotations
 
-from sklearn.base import is_classifier, is_clusterer, is_regressor
+from sklearn.base import is_classifier
 
 _VALUES = "a refusal would tell about values, which are private: such a row counts for nothing, and nobody is told"
 _CLASSES = "the classes are declared, three integers, and not read off the labels, which here are others or fewer"
@@ -38,11 +38,26 @@ NOISE = {
     "check_regressors_train": _ACCURACY,
     "check_clustering": _ACCURACY,
 }
+# Of one estimator alone.
+_PAIRS = "the check sets n_components to 1, and waves come in pairs, a cosine and a sine"
+ITS_OWN = {
+    "FourierFeatures": dict.fromkeys(
+        [
+            "check_dont_overwrite_parameters",
+            "check_fit2d_1feature",
+            "check_fit2d_1sample",
+            "check_fit2d_predict1d",
+            "check_methods_sample_order_invariance",
+            "check_methods_subset_invariance",
+        ],
+        _PAIRS,
+    ),
+}
 
 
 def expected_failures(model: object, *, noise: bool) -> dict[str, str]:
     """Return the checks that fail for a private estimator, with the reason; those that noise breaks only with noise."""
-    expected = dict(PRIVATE_VALUES)
+    expected = PRIVATE_VALUES | ITS_OWN.get(type(model).__name__, {})
     if is_classifier(model):
         expected |= DECLARED_CLASSES
     return expected | NOISE if noise else expected
