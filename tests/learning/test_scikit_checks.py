@@ -46,7 +46,9 @@ def undeclared(monkeypatch: pytest.MonkeyPatch) -> None:
     def told(self: Any, X: Any, y: Any = None, **books: Any) -> Any:  # noqa: N803
         seen = None if y is None else np.unique(np.asarray(y))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(base, "stated_classes", lambda classes: stated(classes if seen is None or len(seen) < 2 else seen))
+            patch.setattr(
+                base, "stated_classes", lambda classes: stated(classes if seen is None or len(seen) < 2 else seen)
+            )
             return fit(self, X, y, **books)
 
     monkeypatch.setattr(base.PrivateEstimator, "fit", told)

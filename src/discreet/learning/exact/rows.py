@@ -62,7 +62,7 @@ def _as_array(table: Any, name: str = "X") -> NDArray[Any]:
             made = np.asarray(table, dtype=object)
         return made
     except Exception:  # rows of different lengths, foreign objects: the message may show them
-        raise InputError(f"{name} must be a table with rows of one length; got something else, write a matrix") from None
+        raise InputError(f"{name} must have rows of one length; got something else, write an array") from None
 
 
 def targets(column: Any) -> Floats:
