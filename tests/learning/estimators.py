@@ -32,7 +32,11 @@ STATED: dict[str, Any] = {
     "target_bounds": (-10.0, 10.0),
 }
 # What one estimator needs beyond that, or what keeps it quick.
-ITS_OWN: dict[str, dict[str, Any]] = {}
+ITS_OWN: dict[str, dict[str, Any]] = {
+    "CategoricalNB": {"bins": 8},
+    "DecisionTreeClassifier": {"max_depth": 7},
+    "KMeans": {"n_clusters": 3},
+}
 
 
 def configured(name: str, **changes: Any) -> Any:
