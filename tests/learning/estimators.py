@@ -15,7 +15,11 @@ from discreet.learning.base import PrivateClassifier, PrivateEstimator, PrivateR
 from discreet.privacy import Relation
 
 EXPORTED = {name: getattr(learning, name) for name in learning.__all__}
-SCIKIT = {name: kind for name, kind in EXPORTED.items() if inspect.isclass(kind) and issubclass(kind, BaseEstimator)}
+SCIKIT: dict[str, Any] = {
+    name: kind
+    for name, kind in EXPORTED.items()
+    if inspect.isclass(kind) and issubclass(kind, BaseEstimator) and kind is not learning.Pipeline
+}
 PRIVATE: dict[str, type[PrivateEstimator]] = {
     name: kind for name, kind in SCIKIT.items() if issubclass(kind, PrivateEstimator)
 }

@@ -40,7 +40,9 @@ NOISE = {
 }
 # Of one estimator alone.
 _LABELS = "labels_ would tell the clusters of the rows of the fit, which are private: there is none"
-_WITH_MEAN = "the check knows StandardScaler by its name and sets with_mean, which ours has not; sparse rows are refused"
+_WITH_MEAN = (
+    "the check knows StandardScaler by its name and sets with_mean, which ours has not; sparse rows are refused"
+)
 _PAIRS = "the check sets n_components to 1, and waves come in pairs, a cosine and a sine"
 ITS_OWN = {
     "KMeans": {"check_clustering": _LABELS},

@@ -148,6 +148,21 @@ def test_the_same_holds_at_the_ends_of_chunks(name: str, size: int) -> None:
     a_row_replaced(tables, many, 3, 40)
 
 
+@pytest.mark.theorem("Pipeline.privacy")
+@pytest.mark.parametrize("name", [name for name, kind in SCIKIT.items() if hasattr(kind, "transform")])
+def test_a_transformed_row_is_the_same_beside_any_others(name: str, rounds: Rounds) -> None:
+    for seed in range(rounds(sample=30, full=1_000)):
+        tables = Tables("", seed)
+        tables.objects = False
+        size = int(tables.random.integers(2, 300))
+        rows = np.array([cells for cells, _ in tables.rows(40)])[tables.random.integers(0, 40, size)]
+        model = configured(name).fit(rows)
+        place = int(tables.random.integers(size))
+        whole, without = model.transform(rows), model.transform(np.delete(rows, place, axis=0))
+        assert np.delete(whole, place, axis=0).tobytes() == without.tobytes()
+        assert whole[place : place + 1].tobytes() == model.transform(rows[place : place + 1]).tobytes()
+
+
 @pytest.mark.parametrize("fault", [faulty.RowsCounted, faulty.RowsCompared, faulty.TooShort, faulty.ClassesSeen])
 def test_a_planted_fault_is_seen(fault: type[faulty.Faulty], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(SCIKIT, "LogisticRegression", fault)

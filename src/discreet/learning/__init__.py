@@ -1,7 +1,7 @@
 """Private learning: scikit-learn estimators that pay for what they read, with exact sums and exact noise."""
 
 from discreet._optional import listing
-from discreet.learning.base import Explanation
+from discreet.learning.base import Explanation, Pipeline, unpriced_steps
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 from discreet.learning.score_curve import ScoreCurve, score_curve
@@ -14,9 +14,11 @@ __all__ = [
     "FourierFeatures",
     "LinearRegression",
     "LogisticRegression",
+    "Pipeline",
     "RandomLeaves",
     "ScoreCurve",
     "score_curve",
+    "unpriced_steps",
 ]
 
 __dir__ = listing("discreet.learning")

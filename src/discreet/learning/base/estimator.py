@@ -117,10 +117,14 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         rows = self._rows(public, features, y)
         self._plan(public)  # what cannot be planned is refused before the charge
         judged(public.price, public.neighbors.people)
-        with charged(
-            public.price, f"fit of {type(self).__name__}", session=session, ledger=ledger, analyst=analyst
-        ) as charge:
-            self._fit(public, rows)
+        charge = charged(
+            lambda: self._fit(public, rows),
+            public.price,
+            f"fit of {type(self).__name__}",
+            session=session,
+            ledger=ledger,
+            analyst=analyst,
+        )
         self.charge_ = None if charge is None else charge.number
         return self
 
@@ -287,7 +291,7 @@ class PrivateTransformer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimato
 
 def _flat(y: Any) -> Any:
     """Return labels as they are, with scikit-learn's warning where they stand in a matrix of one column."""
-    shape = getattr(y, "shape", ())
+    shape: Any = getattr(y, "shape", ())
     if len(shape) == 2 and shape[1] == 1:
         warnings.warn(
             "A column-vector y was passed when a 1d array was expected. Please change the shape of y, for example "
