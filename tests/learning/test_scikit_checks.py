@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import warnings
+from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.base import is_classifier
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -85,3 +91,20 @@ def test_with_classes_off_the_labels_only_private_values_fail(name: str) -> None
 def test_public_maps_pass(name: str) -> None:
     model = configured(name)
     assert failures(model, expected_failures(model, noise=False))[0] == set()
+
+
+def test_the_checks_are_those_of_the_version_asked_for() -> None:
+    assert sklearn.__version__ == (os.environ.get("SKLEARN") or version("scikit-learn"))
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("older", ["1.7.2", "1.8.0"])
+def test_the_same_holds_for_the_checks_of_older_versions(older: str) -> None:
+    beside = Path(sys.prefix) / f"scikit-learn-{older}"
+    assert beside.is_dir(), "make soak installs it beside the environment"
+    path = os.pathsep.join([str(beside), *filter(None, [os.environ.get("PYTHONPATH")])])
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-m", "not soak", __file__]
+    environment = {**os.environ, "PYTHONPATH": path, "SKLEARN": older, "SOAK": ""}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
