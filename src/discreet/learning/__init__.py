@@ -1,7 +1,7 @@
 """Private learning: scikit-learn estimators that pay for what they read, with exact sums and exact noise."""
 
 from discreet._optional import listing
-from discreet.learning.base import Explanation
+from discreet.learning.base import Explanation, Pipeline, unpriced_steps
 from discreet.learning.counts import (
     CategoricalNB,
     DecisionTreeClassifier,
@@ -29,12 +29,14 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "NearestCentroid",
+    "Pipeline",
     "RandomForestClassifier",
     "RandomLeaves",
     "Ridge",
     "ScoreCurve",
     "StandardScaler",
     "score_curve",
+    "unpriced_steps",
 ]
 
 __dir__ = listing("discreet.learning")
