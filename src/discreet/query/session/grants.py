@@ -19,6 +19,18 @@ if TYPE_CHECKING:
     from discreet.query.session.session import Session
 
 
+def check_session(session: object) -> None:
+    """Raise unless this is a session; people give the frame itself."""
+    from discreet.query.session.session import Session
+
+    if not isinstance(session, Session):
+        raise ParameterError(
+            f"the first argument must be a Session, not {type(session).__name__}: open one with "
+            "Session.open(policy_file, analyst=...) or Session.from_frames(table=frame, ...). Nothing was spent.",
+            parameter="session",
+        )
+
+
 def grant(
     charging: Charging, table: str, columns: Sequence[str], guarantee: Guarantee, purpose: str
 ) -> Mapping[str, Any]:
