@@ -3,7 +3,8 @@
 from discreet._optional import listing
 from discreet.learning.base import Explanation
 from discreet.learning.descent import LogisticRegression
+from discreet.learning.score_curve import ScoreCurve, score_curve
 
-__all__ = ["Explanation", "LogisticRegression"]
+__all__ = ["Explanation", "LogisticRegression", "ScoreCurve", "score_curve"]
 
 __dir__ = listing("discreet.learning")
