@@ -7,7 +7,7 @@ before anything is charged. Nothing that a refusal says, nor whether there is on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -18,6 +18,7 @@ from discreet._optional import optional
 from discreet.errors import InputError
 from discreet.laws.number import Number
 from discreet.learning.base.charging import charged
+from discreet.learning.base.declared_columns import coded
 from discreet.learning.base.explanation import Explanation
 from discreet.learning.base.parameters import stated_bounds, stated_people
 from discreet.learning.exact import (
@@ -119,6 +120,52 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         self.charge_ = None if charge is None else charge.number
         return self
 
+    def fit_session(
+        self,
+        session: Session,
+        table: str,
+        features: Sequence[str],
+        target: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        share: Number | None = None,
+        people: int | None = None,
+    ) -> Self:
+        """Learn from a table of a session; its ledger is charged first and keeps the model: the same again is free.
+
+        What the constructor leaves out comes from the policy: the relation, ranges, classes and people. Texts with
+        declared values become codes 0, 1, ... in the declared order, and `predict` reads frames of such columns. At
+        most the policy's `rows` of one unit count.
+
+        Args:
+            session: an open session.
+            table: a private table.
+            features: the columns to learn from.
+            target: the column to be predicted, where the estimator needs one.
+            epsilon: the price, instead of that of the constructor, as for `rho` and `mu`; with `delta` beside it.
+            delta: the chance of a larger loss.
+            rho: the price in zero-concentrated differential privacy.
+            mu: the price in Gaussian differential privacy.
+            share: the price as a part of the budget.
+            people: about how many rows count; public, and never counted.
+        """
+        from discreet.learning.base.from_session import prepared_fit
+        from discreet.learning.base.stored_model import fitted
+
+        prepared = prepared_fit(
+            self, session, table, features, target,
+            epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, people=people,
+        )  # fmt: skip
+        prepared.fit()
+        for name in fitted(self):
+            delattr(self, name)
+        stated = self.get_params(deep=False)
+        vars(self).update({name: one for name, one in vars(prepared.model).items() if name not in stated})
+        return self
+
     def explain(self, features: int | None = None) -> Explanation:
         """Return plan, price, noise and what to expect; no data is read and nothing is charged.
 
@@ -130,7 +177,10 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             known = self.n_features_in_
         if known is None:
             raise InputError("features must be given where bounds do not say how many there are; write explain(30)")
-        public = self._public(known)
+        return self._explanation(self._public(known))
+
+    def _explanation(self, public: Public) -> Explanation:
+        """Return what is known of a fit from what is public about it."""
         mu = public.price.mu
         return Explanation(
             type(self).__name__,
@@ -182,7 +232,11 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Return rows as a matrix, and hold its columns to those of the fit."""
-        read = matrix(X)
+        if reset:
+            vars(self).pop("columns_", None)
+        columns = vars(self).get("columns_")
+        named = None if columns is None else coded(X, columns)
+        read = matrix(X) if named is None else named
         if read.shape[1] == 0:
             raise InputError(f"0 feature(s) (shape={read.shape}) while a minimum of 1 is required.")
         if read.shape[1] > _MOST_FEATURES:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import MissingBound, UnknownName
 from discreet.frames import person_codes
+from discreet.query.expression import Type
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow, header
 from discreet.randomness import words
 
@@ -67,3 +68,12 @@ def _distinct_keys(count: int) -> NDArray[np.uint64]:
         keys = words(count)
         if len(np.unique(keys)) == count:
             return keys
+
+
+def entries_of(entries: Any, kind: Type) -> Any:
+    """Return a column as arrays whose entries are those of the policy's type: a date is no time."""
+    if kind is Type.DATE and np.ma.getdata(entries).dtype.kind == "M":
+        return np.ma.masked_array(
+            np.ma.getdata(entries).astype("datetime64[D]"), mask=np.ma.getmaskarray(entries) | np.isnat(entries)
+        )
+    return np.ma.asarray(entries)

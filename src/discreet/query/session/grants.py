@@ -55,7 +55,7 @@ def grant_once(
     digest: str,
     description: str,
     releases: tuple[str, ...],
-    work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
+    work: Callable[[dict[str, Any], Charge], tuple[Any, str | None]],
     charged: Callable[[Charge], None] | None = None,
 ) -> tuple[Any, str | None, Record]:
     """Hand rows to a mechanism as `Session.grant` does, or return the text that was stored for the same digest.
@@ -79,7 +79,7 @@ def grant_again(
     start: int,
     seen: Parts,
     description: str,
-    work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
+    work: Callable[[dict[str, Any], Charge], tuple[Any, str | None]],
 ) -> tuple[Any, Record]:
     """Hand rows once more to a mechanism that a crash interrupted, for an additional cost; see `grant_once`.
 
@@ -109,7 +109,7 @@ def _for_policy(policy: Policy, guarantee: Guarantee) -> Guarantee:
     return guarantee
 
 
-def _reader(charging: Charging, table: str, columns: Sequence[str]) -> Callable[[], Mapping[str, Any]]:
+def _reader(charging: Charging, table: str, columns: Sequence[str]) -> Callable[[], dict[str, Any]]:
     """Return what reads columns of a private table."""
     known = private_table(charging.policy, table)
     if not all(isinstance(name, str) for name in columns):

@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from discreet.errors import MissingBound, ParameterError, UnknownName
 from discreet.query import Type
-from discreet.query.plan import bounded, table_named
+from discreet.query.plan import bounded, entries_of, table_named
 from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow, header, key_in_toml
 from discreet.synthesis.domain import BINS, Attribute, Binned, Bins, Domain, Records
 
@@ -56,7 +54,7 @@ def check_domain(domain: Domain, table: TablePolicy) -> None:
 def packed(domain: Domain, table: TablePolicy, rows: Mapping[str, Any], most: int) -> Records:
     """Return rows as an engine hands them out, with at most `most` of each unit, as records of a domain. Private."""
     kept = slice(None) if isinstance(table.unit, UnitIsRow) else bounded(rows["unit"], most)
-    typed = {name: _typed(rows[name], table.columns[name].type)[kept] for name in domain.names}
+    typed = {name: entries_of(rows[name], table.columns[name].type)[kept] for name in domain.names}
     return domain.encode(typed)
 
 
@@ -139,12 +137,3 @@ def _remedy(table: TablePolicy, lacking: Sequence[str]) -> str:
         f"the policy does not say which values {name} can have{dated}. Add {line} under {place}{more}, or name the "
         "columns to take without it (columns=[...], --column). Nothing was spent."
     )
-
-
-def _typed(entries: Any, kind: Type) -> Any:
-    """Return a column as arrays whose entries are those of the policy's type: a date is no time."""
-    if kind is Type.DATE and np.ma.getdata(entries).dtype.kind == "M":
-        return np.ma.masked_array(
-            np.ma.getdata(entries).astype("datetime64[D]"), mask=np.ma.getmaskarray(entries) | np.isnat(entries)
-        )
-    return np.ma.asarray(entries)
