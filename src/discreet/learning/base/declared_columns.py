@@ -1,4 +1,4 @@
-"""What a policy declares about the columns of a fit: their ranges, their values as codes, and the classes of a target."""
+"""What a policy declares about the columns of a fit: ranges, values as codes, and the classes of a target."""
 
 from __future__ import annotations
 

@@ -163,7 +163,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         for name in fitted(self):
             delattr(self, name)
         stated = self.get_params(deep=False)
-        vars(self).update({name: one for name, one in vars(prepared.model).items() if name not in stated})
+        self.__dict__.update({name: one for name, one in vars(prepared.model).items() if name not in stated})
         return self
 
     def explain(self, features: int | None = None) -> Explanation:
@@ -233,7 +233,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Return rows as a matrix, and hold its columns to those of the fit."""
         if reset:
-            vars(self).pop("columns_", None)
+            self.__dict__.pop("columns_", None)
         columns = vars(self).get("columns_")
         named = None if columns is None else coded(X, columns)
         read = matrix(X) if named is None else named
@@ -241,7 +241,8 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             raise InputError(f"0 feature(s) (shape={read.shape}) while a minimum of 1 is required.")
         if read.shape[1] > _MOST_FEATURES:
             raise InputError(f"X must have at most {_MOST_FEATURES:,} features; got more, write fewer columns")
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        if named is None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
         return read
 
     def _seen(self, X: Any) -> Floats:

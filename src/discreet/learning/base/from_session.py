@@ -115,7 +115,7 @@ class PreparedFit:
             work=lambda rows, _: self._work(rows),
         )  # fmt: skip
         if text is not None:  # also where it was fitted just now, so that both are alike to the last bit
-            vars(self.model).update(from_text(text, type(self.model).__name__))
+            self.model.__dict__.update(from_text(text, type(self.model).__name__))
         price = self.public.price
         self.model.guarantee_, self.model.loss_, self.model.charge_ = price.guarantee, price.loss, record.number
         return record
@@ -212,7 +212,7 @@ def _take_price(
         if all(getattr(copy, name) is None for name in _PRICE):
             read_price(accepts=("epsilon", "rho", "mu", "share"))  # says which prices there are
         return
-    read = read_price(**price, share=share, accepts=("epsilon", "rho", "mu", "share"))  # type: ignore[misc]
+    read = read_price(**price, share=share, accepts=("epsilon", "rho", "mu", "share"))
     bought = price_under(session.policy.budget, read) if share is not None else read
     copy.set_params(**{name: getattr(bought, name) for name in _PRICE})
 
