@@ -227,6 +227,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
     def _fit(self, public: Public, rows: Rows) -> None:
         """Learn, and keep what was guaranteed."""
         self._learn(public, rows, Measurements(public.price))
+        self._price = public.price
         self.guarantee_, self.loss_ = public.price.guarantee, public.price.loss
         self.plan_ = dict(self._plan(public))
 

@@ -23,7 +23,7 @@ from discreet.learning.base.declared_columns import (
 )
 from discreet.learning.base.estimator import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public
 from discreet.learning.base.explanation import Explanation
-from discreet.learning.base.stored_model import from_text, to_text
+from discreet.learning.base.stored_model import fitted, from_ledger, restore, storable
 from discreet.learning.exact import Rows, judged
 from discreet.ledger.contract import guarantee_to_plain, in_full
 from discreet.privacy import Guarantee
@@ -114,10 +114,8 @@ class PreparedFit:
             digest=self.digest, description=self.description, releases=(f"a model: {type(self.model).__name__}",),
             work=lambda rows, _: self._work(rows),
         )  # fmt: skip
-        if text is not None:  # also where it was fitted just now, so that both are alike to the last bit
-            self.model.__dict__.update(from_text(text, type(self.model).__name__))
-        price = self.public.price
-        self.model.guarantee_, self.model.loss_, self.model.charge_ = price.guarantee, price.loss, record.number
+        # the text also where it was fitted just now, so that both are alike to the last bit
+        restore(self.model, fitted(self.model) if text is None else from_ledger(text, self.model), record.number)
         return record
 
     def _work(self, rows: dict[str, Any]) -> tuple[PrivateEstimator, str | None]:
@@ -126,7 +124,8 @@ class PreparedFit:
         model.n_features_in_ = len(self.features)
         model.feature_names_in_ = np.array([feature.name for feature in self.features], dtype=object)
         model.columns_ = {feature.name: feature.values for feature in self.features}
-        return model, to_text(model)
+        model.target_ = None if self.target is None else self.target.name
+        return model, storable(model)
 
     def _rows(self, rows: dict[str, Any]) -> Rows:
         """Return the rows that count; each column is let go of as soon as it is copied. Private."""
