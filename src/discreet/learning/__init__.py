@@ -2,10 +2,29 @@
 
 from discreet._optional import listing
 from discreet.learning.base import Explanation
+from discreet.learning.counts import (
+    CategoricalNB,
+    DecisionTreeClassifier,
+    GaussianNB,
+    NearestCentroid,
+    RandomForestClassifier,
+)
 from discreet.learning.descent import LogisticRegression
 from discreet.learning.model_file import load_model, save_model
 from discreet.learning.score_curve import ScoreCurve, score_curve
 
-__all__ = ["Explanation", "LogisticRegression", "ScoreCurve", "load_model", "save_model", "score_curve"]
+__all__ = [
+    "CategoricalNB",
+    "DecisionTreeClassifier",
+    "Explanation",
+    "GaussianNB",
+    "LogisticRegression",
+    "NearestCentroid",
+    "RandomForestClassifier",
+    "ScoreCurve",
+    "load_model",
+    "save_model",
+    "score_curve",
+]
 
 __dir__ = listing("discreet.learning")
