@@ -28,6 +28,7 @@ class FeatureColumn:
     name: str
     values: tuple[Any, ...] | None = None
     bounds: tuple[float, float] | None = None
+    size: int | None = None  # of the codes that its bounds hold, where it has codes
 
     def cells(self, entries: Any) -> Floats:
         """Return the column as floats, one cell at a time; NaN where one is missing or was not declared. Private."""
@@ -67,12 +68,13 @@ def column_named(table: TablePolicy, name: Any) -> ColumnPolicy:
 
 def _feature(column: ColumnPolicy, table: TablePolicy) -> FeatureColumn:
     if column.type is Type.BOOLEAN:
-        return FeatureColumn(column.name, None, (0.0, 1.0))
+        return FeatureColumn(column.name, None, (0.0, 1.0), 2)
     values = column.domain
     if not column.type.numeric:
         if values is None:
             raise MissingBound(_add(table, column, "the values that it can have"))
-        return FeatureColumn(column.name, tuple(values), (0.0, float(max(1, len(values) - 1))))
+        size = max(2, len(values))
+        return FeatureColumn(column.name, tuple(values), (0.0, float(size - 1)), size)
     if column.interval is not None:
         return FeatureColumn(column.name, None, (float(column.interval[0]), float(column.interval[1])))
     if values is not None:

@@ -21,6 +21,7 @@ from discreet.learning.base.charging import charged
 from discreet.learning.base.declared_columns import coded
 from discreet.learning.base.explanation import Explanation
 from discreet.learning.base.parameters import stated_bounds, stated_people
+from discreet.learning.base.pushed_down import Box
 from discreet.learning.exact import (
     Classes,
     FitPrice,
@@ -215,6 +216,10 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         low, high = self._ranges(features)
         neighbors = Neighbors(price.relation, stated_people(self.people), rows)
         return Public(features, neighbors, price, low, high)
+
+    def _boxes(self, public: Public) -> Sequence[Box] | None:  # noqa: ARG002  only models of counts have them
+        """Return the boxes whose class counts are all that is read of the rows; None where more is read."""
+        return None
 
     def _ranges(self, features: int) -> tuple[Floats, Floats]:
         """Return the ends of the ranges of the features."""

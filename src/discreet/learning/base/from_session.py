@@ -23,6 +23,7 @@ from discreet.learning.base.declared_columns import (
 )
 from discreet.learning.base.estimator import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public
 from discreet.learning.base.explanation import Explanation
+from discreet.learning.base.pushed_down import PushedCounts, pushed_counts
 from discreet.learning.base.stored_model import fitted, from_ledger, restore, storable
 from discreet.learning.exact import Rows, judged
 from discreet.ledger.contract import guarantee_to_plain, in_full
@@ -107,20 +108,39 @@ class PreparedFit:
             failure is one constant message and leaves the charge. A stored model that is handed out again is
             post-processing of the one that was paid for.
         """
-        from discreet.query.session import grant_once
+        from discreet.query.session import grant_once, sum_once
 
-        _, text, record = grant_once(
-            self.session, self.table.name, self.columns, self.cost,
-            digest=self.digest, description=self.description, releases=(f"a model: {type(self.model).__name__}",),
-            work=lambda rows, _: self._work(rows),
-        )  # fmt: skip
+        stated: dict[str, Any] = {
+            "digest": self.digest,
+            "description": self.description,
+            "releases": (f"a model: {type(self.model).__name__}",),
+        }
+        pushed = self.pushed
+        if pushed is not None:
+            _, text, record = sum_once(
+                self.session, self.table.name, self.cost, **stated, request=pushed.request,
+                rows=None if isinstance(self.table.unit, UnitIsRow) else self.public.neighbors.rows,
+                work=lambda sums: self._work(Rows(np.empty((0, len(self.features))), sums=pushed.counts(sums))),
+            )  # fmt: skip
+        else:
+            _, text, record = grant_once(
+                self.session, self.table.name, self.columns, self.cost, **stated,
+                work=lambda rows, _: self._work(self._rows(rows)),
+            )  # fmt: skip
         # the text also where it was fitted just now, so that both are alike to the last bit
         restore(self.model, fitted(self.model) if text is None else from_ledger(text, self.model), record.number)
         return record
 
-    def _work(self, rows: dict[str, Any]) -> tuple[PrivateEstimator, str | None]:
+    @property
+    def pushed(self) -> PushedCounts | None:
+        """The counts that the engine adds up, where they are all that the model reads; else None."""
+        boxes = self.model._boxes(self.public)
+        engine, classes = self.session.engine, self.public.classes
+        return pushed_counts(engine, self.table, self.features, self.target, classes, boxes)
+
+    def _work(self, rows: Rows) -> tuple[PrivateEstimator, str | None]:
         model = self.model
-        model._fit(self.public, self._rows(rows))
+        model._fit(self.public, rows)
         model.n_features_in_ = len(self.features)
         model.feature_names_in_ = np.array([feature.name for feature in self.features], dtype=object)
         model.columns_ = {feature.name: feature.values for feature in self.features}
@@ -245,6 +265,9 @@ def _take_declarations(
     """Take from the policy what the constructor does not state: ranges and classes."""
     if copy.bounds is None:
         copy.bounds = declared_bounds(table, features)
+    sizes = [feature.size for feature in features]
+    if getattr(copy, "bins", 0) is None and None not in sizes:
+        copy.set_params(bins=sizes)  # every value has a bin of its own
     if isinstance(copy, PrivateClassifier) and copy.classes is None and target is not None:
         copy.classes = declared_classes(table, target)
     if isinstance(copy, PrivateRegressor) and copy.target_bounds is None and target is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError, RelationMismatch, UnknownName
@@ -11,7 +12,7 @@ from discreet.ledger.contract import GRANTED, Parts, taking_up
 from discreet.privacy import Guarantee, Relation
 from discreet.privacy.numbers import as_written
 from discreet.query.answer import Record
-from discreet.query.plan import Scan
+from discreet.query.plan import Scan, SumRequest, Sums
 from discreet.query.policy import Policy
 from discreet.query.session.charging import Charging, private_table
 
@@ -67,6 +68,34 @@ def grant_once(
     rows = _reader(charging, table, columns)
     request = charging.request(_for_policy(charging.policy, guarantee), digest, description, releases)
     return charging.once(request, lambda charge: work(rows(), charge), charged=charged)
+
+
+def sum_once(
+    session: Session,
+    table: str,
+    guarantee: Guarantee,
+    *,
+    digest: str,
+    description: str,
+    releases: tuple[str, ...],
+    request: SumRequest,
+    rows: int | None,
+    work: Callable[[Sums], tuple[Any, str | None]],
+) -> tuple[Any, str | None, Record]:
+    """Hand exact sums to a mechanism, computed by the engine, as `grant_once` hands rows.
+
+    `request` adds up every row alike; with `rows` it is run on the bounded table, in which a unit has at most as many.
+    """
+    charging = session._charging
+    charging.refuse_after_failure()
+    known = private_table(charging.policy, table)
+
+    def summed() -> tuple[Any, str | None]:
+        bounded = None if rows is None else charging.engine.bound(known.name, rows)
+        return work(charging.engine.run(replace(request, bounded=bounded)))
+
+    asked = charging.request(_for_policy(charging.policy, guarantee), digest, description, releases)
+    return charging.once(asked, lambda _: summed())
 
 
 def grant_again(
