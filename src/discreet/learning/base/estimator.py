@@ -33,7 +33,7 @@ from discreet.learning.exact import (
     stated_classes,
     targets,
 )
-from discreet.privacy import Relation
+from discreet.privacy import Estimate, Relation
 
 optional("sklearn", extra="learn", purpose="discreet.learning")
 
@@ -166,6 +166,38 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         stated = self.get_params(deep=False)
         self.__dict__.update({name: one for name, one in vars(prepared.model).items() if name not in stated})
         return self
+
+    def score_session(
+        self,
+        session: Session,
+        table: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        share: Number | None = None,
+        confidence: float = 0.95,
+    ) -> Estimate:
+        """Return the accuracy, or the mean absolute error, on another table of a session, at a price of its own.
+
+        The model was fitted by `fit_session`, and the table has the same columns. The ledger is charged first and keeps
+        the score: the same again is free. Rows that the model was fitted on flatter it; take others.
+
+        Args:
+            session: an open session.
+            table: a private table with rows that the model has not seen.
+            epsilon: the price, alone or with `delta` beside it.
+            delta: the chance of a larger loss.
+            rho: the price in zero-concentrated differential privacy.
+            mu: the price in Gaussian differential privacy.
+            share: the price as a part of the budget.
+            confidence: of the interval.
+        """
+        from discreet.learning.base.score_session import prepared_score
+
+        prepared = prepared_score(self, session, table, epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share)
+        return prepared.compute(confidence)[0]
 
     def explain(self, features: int | None = None) -> Explanation:
         """Return plan, price, noise and what to expect; no data is read and nothing is charged.
