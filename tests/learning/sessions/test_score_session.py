@@ -56,7 +56,6 @@ def test_a_row_moves_the_pair_of_sums_by_its_loss_alone(session: Session, monkey
 def test_a_score_is_charged_once_and_the_same_again_is_free(session: Session) -> None:
     model = fitted(session)
     before = spent(session)
-    # with 99 rows and epsilon 4 the noise is off by more than 20 rows less often than once in e^80 runs
     first = model.score_session(session, "others", epsilon=4)
     paid = spent(session)
     again = model.score_session(session, "others", epsilon=4)
