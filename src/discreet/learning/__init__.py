@@ -11,6 +11,7 @@ from discreet.learning.counts import (
 )
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
+from discreet.learning.model_file import load_model, save_model
 from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
 from discreet.learning.score_curve import ScoreCurve, score_curve
 
@@ -35,6 +36,8 @@ __all__ = [
     "Ridge",
     "ScoreCurve",
     "StandardScaler",
+    "load_model",
+    "save_model",
     "score_curve",
     "unpriced_steps",
 ]
