@@ -26,6 +26,7 @@ from discreet.privacy.accounting.contour import (
     total_square,
 )
 from discreet.privacy.accounting.contour.moments import Factor
+from discreet.privacy.accounting.effort import Effort
 from discreet.privacy.accounting.floats import bounded
 from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP, convert
 from discreet.privacy.numbers import root_upward, written
@@ -111,10 +112,10 @@ class DirectedLoss:
         if delta == 0.0:
             return _settled(bounded(self.least_max_loss(), largest, largest, _LARGEST_LOSSES))
 
-        def on_lattice(pairs: Parts, wanted: float, quick: bool) -> Enclosure:
+        def on_lattice(pairs: Parts, wanted: float, effort: Effort) -> Enclosure:
             from discreet.privacy.accounting.lattice import enclose_epsilon
 
-            return enclose_epsilon(pairs, delta, tolerance=wanted, quick=quick)
+            return enclose_epsilon(pairs, delta, tolerance=wanted, effort=effort)
 
         start = Enclosure(0.0, largest, largest, _LARGEST_LOSSES)
         return self._narrowed(start, tolerance, lambda engine: engine.epsilon(delta, tolerance), on_lattice)
@@ -130,10 +131,10 @@ class DirectedLoss:
         if epsilon >= self.max_loss():
             return Enclosure.exact(0.0, method="epsilon is at least the sum of the largest losses")
 
-        def on_lattice(pairs: Parts, wanted: float, quick: bool) -> Enclosure:
+        def on_lattice(pairs: Parts, wanted: float, effort: Effort) -> Enclosure:
             from discreet.privacy.accounting.lattice import enclose_delta
 
-            return enclose_delta(pairs, epsilon, tolerance=wanted, quick=quick)
+            return enclose_delta(pairs, epsilon, tolerance=wanted, effort=effort)
 
         return self._narrowed(None, tolerance, lambda engine: engine.delta(epsilon, tolerance), on_lattice, epsilon)
 
@@ -142,7 +143,7 @@ class DirectedLoss:
         found: Enclosure | None,
         tolerance: float | None,
         ask: Callable[[ContourEngine], Enclosure],
-        on_lattice: Callable[[Parts, float, bool], Enclosure],
+        on_lattice: Callable[[Parts, float, Effort], Enclosure],
         level: float | None = None,
     ) -> Enclosure:
         """Intersect what every engine answers, and the lattice's answer where that is too wide for the tolerance.
@@ -156,25 +157,25 @@ class DirectedLoss:
         if tolerance is not None and level is not None:  # a width of epsilon is so much of delta
             tolerance *= max((engine.steepness for engine in self._engines()), default=1.0)
         if tolerance is not None:
-            found = self._on_lattice(found, tolerance, on_lattice, level, _FAIR, quick=False)
+            found = self._on_lattice(found, tolerance, on_lattice, level, _FAIR, effort=Effort.USUAL)
         if tolerance is None or self._too_wide(found, tolerance, level, _FAIR):
             repaid = [pair for pair, _ in self.pairs or () if _repays(pair)]
             if repaid:  # try for a millionth, on small grids first
-                found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=True)
+                found = self._on_lattice(found, None, on_lattice, level, _GOOD, effort=Effort.QUICK)
             if level is None and any(isinstance(getattr(pair, "base", None), NormalPair) for pair in repaid):
-                found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=False)
-            found = self._on_lattice(found, None, on_lattice, level, _FAIR, quick=False)
+                found = self._on_lattice(found, None, on_lattice, level, _GOOD, effort=Effort.USUAL)
+            found = self._on_lattice(found, None, on_lattice, level, _FAIR, effort=Effort.USUAL)
         return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
 
     def _on_lattice(
         self,
         found: Enclosure | None,
         tolerance: float | None,
-        ask: Callable[[Parts, float, bool], Enclosure],
+        ask: Callable[[Parts, float, Effort], Enclosure],
         level: float | None,
         share: float,
         *,
-        quick: bool,
+        effort: Effort,
     ) -> Enclosure | None:
         """Ask the lattice where an answer is too wide: for the tolerance, or else for a share of the answer."""
         for _ in range(_LATTICES):
@@ -184,7 +185,7 @@ class DirectedLoss:
             before = found
             size = level if level is not None else 1.0 if found is None or math.isinf(found.upper) else found.upper
             wanted = tolerance if tolerance is not None else share * max(size, 1e-3)
-            answer = _computed(partial(ask, self.pairs, max(wanted, _TINY), quick), None)
+            answer = _computed(partial(ask, self.pairs, max(wanted, _TINY), effort), None)
             if answer is not None:
                 found = answer if found is None else met(found, answer, attained=self.attained)
             if found is None or (before is not None and found.upper > _MUCH * before.upper) or tolerance is not None:
