@@ -41,7 +41,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float, effort: Eff
     if math.isnan(level):
         raise ParameterError("epsilon must be a number, got nan", parameter="epsilon")
     _check_tolerance(tolerance)
-    plan = LatticePlan(parts, effort=effort)
+    plan = LatticePlan(parts, effort=effort, highest=level)
     low, high = plan.infinite()
     largest = plan.largest_loss()[1]
     if low == 1.0 or level == -math.inf:
@@ -62,8 +62,12 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float, effort: Eff
     return _enclosed(best[0], best[1])
 
 
-def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float, effort: Effort = Effort.USUAL) -> Enclosure:
+def enclose_epsilon(
+    parts: Parts, delta: float, *, tolerance: float, effort: Effort = Effort.USUAL, highest: float = math.inf
+) -> Enclosure:
     """Enclose the least epsilon >= 0 with delta(epsilon) <= delta; `tolerance` is the absolute width wanted.
+
+    `highest` may be an epsilon that is known to suffice: a patient answer then needs no cells for losses far above it.
 
     Privacy. As `enclose_delta`: delta(epsilon) is at most delta at `upper`, and more than delta at `lower` unless that
         is 0.
@@ -78,7 +82,7 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float, effort: Eff
         raise ParameterError(f"delta must lie in [0, 1], got {delta}", parameter="delta")
     _check_tolerance(tolerance)
     goal, generous = round_down(Fraction(delta)), round_up(Fraction(delta))
-    plan = LatticePlan(parts, effort=effort)
+    plan = LatticePlan(parts, effort=effort, highest=highest)
     low, high = plan.infinite()
     if goal == 1.0:
         return _enclosed(0.0, 0.0)
@@ -97,7 +101,7 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float, effort: Eff
         best[1] = min(best[1], above)
         if answer.lower is not None:
             starts = [min(above, best[1]), answer.mean] if math.isfinite(best[1]) else [answer.mean]
-            best[0] = max(best[0], _level(answer.lower, log_generous + doubt, starts, upper=False))
+            best[0] = max(best[0], min(_level(answer.lower, log_generous + doubt, starts, upper=False), plan.highest))
         _keep_in_order(best)
         answer.width = best[1] - best[0] if best[0] < best[1] else 0.0
     return _enclosed(best[0], best[1])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -14,7 +15,8 @@ from discreet.errors import ParameterError
 from discreet.laws import Pair
 from discreet.privacy.accounting.effort import Effort
 from discreet.privacy.accounting.floats import ensure_tested
-from discreet.privacy.accounting.lattice.cells import AtomSource, Grid, LossSource, Reach, TooLarge
+from discreet.privacy.accounting.lattice.capped import CappedSource
+from discreet.privacy.accounting.lattice.cells import Grid, LossSource, Reach, TooLarge
 from discreet.privacy.accounting.lattice.composition import LARGEST_TRANSFORM, Composed, SplitComposed, compose
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT
 from discreet.privacy.accounting.lattice.rounding_maps import TiltedLaw, lowered, raised, split_down
@@ -25,7 +27,7 @@ from discreet.privacy.pairs import NormalPair
 Parts = Sequence[tuple[Pair, int]]
 _SPARED = 16  # how much coarser the finest grid is where an answer is to be quick
 _MOST_CELLS = 1 << 19
-_MOST_ATOM_CELLS = 1 << 21
+_MOST_CELLS_PATIENTLY, _MOST_ATOM_CELLS = 1 << 20, 1 << 21
 _SHARES_OF_TILT = (0.75, 0.9, 1.0, 0.6)  # a smaller tilt has a shorter window, a larger one less noise
 _MOST_CELLS_TOGETHER = 1 << 21
 _COARSE_POINTS = 1 << 16
@@ -67,10 +69,13 @@ class Tilt:
 class LatticePlan:
     """A composition taken apart into kinds of release with multiplicities."""
 
-    def __init__(self, parts: Parts, *, effort: Effort = Effort.USUAL) -> None:
+    def __init__(self, parts: Parts, *, effort: Effort = Effort.USUAL, highest: float = math.inf) -> None:
+        """Count each kind; `highest` is a level above which no lower bound is wanted."""
         ensure_tested()
+        self.highest = highest if effort is Effort.PATIENT else math.inf
         self._spared = _SPARED if effort is Effort.QUICK else 1
         self._patient = effort is Effort.PATIENT
+        self._cells = _MOST_CELLS_PATIENTLY if self._patient else _MOST_CELLS
         counts: dict[Pair, int] = {}
         square = Fraction(0)
         for pair, times in parts:
@@ -120,11 +125,11 @@ class LatticePlan:
             return
         points = _Points(sources, [times for _, times in self.kinds], reach)
         for share in _SHARES_OF_TILT:
-            narrow = False
-            for answer in self._under(points.tilted(share * tilt.theta), sources, reach, target, tolerance):
-                yield answer
-                narrow = answer.width <= tolerance
-            if narrow:
+            answer = None
+            with suppress(TooLarge):  # another tilt may need less room
+                for answer in self._under(points.tilted(share * tilt.theta), sources, reach, target, tolerance):
+                    yield answer
+            if answer is not None and answer.width <= tolerance:
                 return
 
     def _under(
@@ -165,9 +170,12 @@ class LatticePlan:
     def _laid_out(self, target: LatticeTarget, tolerance: float) -> tuple[list[LossSource], Reach, Tilt]:
         """Follow the tails as far as delta needs; where delta is asked for, until its guessed size settles."""
         log_delta = target.log_delta if target.log_delta is not None else -20.0
+        cap = self._cap()
         while True:
             reach = self._reach(log_delta, tolerance)
             sources = [source_of(pair, reach) for pair, _ in self.kinds]
+            if math.isfinite(cap):
+                sources = [CappedSource(source, cap) for source in sources]
             tilt = self._tilt(sources, reach, target)
             if target.epsilon is None or log_delta <= _LOWEST_TAIL:
                 return sources, reach, tilt
@@ -175,6 +183,13 @@ class LatticePlan:
             if guess >= log_delta:
                 return sources, reach, tilt
             log_delta = max(min(guess, 2 * log_delta), _LOWEST_TAIL)
+
+    def _cap(self) -> float:
+        """Return a loss above which one release alone exceeds the highest level, whatever the others lose."""
+        if math.isinf(self.highest):
+            return math.inf
+        least = _sum([times * max(pair.reversed().max_loss().upper, 0.0) for pair, times in self.kinds])
+        return (self.highest + least) * (1 + 1e-9)
 
     def _reach(self, log_delta: float, tolerance: float) -> Reach:
         """Cut tails where all of them together cannot matter beside delta; below, where they cannot matter at all."""
@@ -212,7 +227,7 @@ class LatticePlan:
     def _finest(self, sources: Sequence[LossSource], reach: Reach, tilt: Tilt) -> float:
         """Return the least step for which every law and the transform stay within the work limit."""
         widest = self._widest(sources, reach)
-        cells = _MOST_ATOM_CELLS if self._splits(sources) else _MOST_CELLS
+        cells = _MOST_ATOM_CELLS if self._splits(sources) else self._cells
         return self._spared * max(
             widest / cells,
             sum(end - start for start, end in (source.extent(reach) for source in sources)) / _MOST_CELLS_TOGETHER,
@@ -251,7 +266,7 @@ class LatticePlan:
 
     def _splits(self, sources: Sequence[LossSource]) -> bool:
         """Say whether atoms are split from below too: where there is nothing but atoms, and they are on no grid."""
-        atoms = all(isinstance(source, AtomSource) for source in sources)
+        atoms = all(source.atoms_only for source in sources)
         return self._patient and atoms and _common_spacing(sources, [times for _, times in self.kinds]) == 0.0
 
     def _below(
