@@ -187,7 +187,8 @@ class DirectedLoss:
                 break
             before = found
             size = level if level is not None else 1.0 if found is None or math.isinf(found.upper) else found.upper
-            wanted = tolerance if tolerance is not None else (_AIM if effort is Effort.PATIENT else 1.0) * share * max(size, least)
+            aim = _AIM if effort is Effort.PATIENT else 1.0
+            wanted = tolerance if tolerance is not None else aim * share * max(size, least)
             highest = math.inf if found is None else found.upper
             answer = _computed(partial(ask, self.pairs, max(wanted, _TINY), effort, highest), None)
             if answer is not None:

@@ -61,8 +61,8 @@ class CappedSource(LossSource):
             far = nodes.half_cell >= 2 * index
             error = nodes.error * (1 + math.exp(grid.step))
             parts.append(_Part.of(nodes.loss[far], nodes.log_mass[far], nodes.slack[far], place, error))
-            columns = (nodes.loss, nodes.log_mass, nodes.slack, nodes.half_cell)
-            nodes = Nodes(*(column[~far] for column in columns), nodes.error)
+            loss, log_mass, slack = (column[~far] for column in (nodes.loss, nodes.log_mass, nodes.slack))
+            nodes = Nodes(loss, log_mass, slack, nodes.half_cell[~far], nodes.error)
         side = 1 if upper else 0
         near, infinite = (math.fsum(part.ends(finite=finite)[side] for part in parts) for finite in (True, False))
         if near > 0:

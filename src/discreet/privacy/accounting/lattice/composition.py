@@ -130,7 +130,8 @@ class SplitComposed(Composed):
         value += math.exp(-500.0)
         scale = law.log_scale - law.theta * (epsilon - doubt)
         constant = spread * (math.sqrt(2 * math.pi) / 2 + 1.1 * spread) * math.exp(0.4 + 2.7 * spread * spread)
-        return math.log(value * constant) + scale + law.scale_error + 16 * UNIT * (abs(law.log_scale) + abs(scale)) + 1e-9
+        error = law.scale_error + 16 * UNIT * (abs(law.log_scale) + abs(scale)) + 1e-9
+        return math.log(value * constant) + scale + error
 
 
 def _largest_coefficient(theta: float) -> float:

@@ -214,9 +214,7 @@ class DensitySource(LossSource):
         return LatticeAtoms.of([0.0], [math.log(rest) if rest > 0 else -math.inf], ELEMENTARY * 64)
 
 
-def laid_out(
-    density: Density, mapped: LossMap, grid: Grid, reach: Reach, cap: float = math.inf
-) -> tuple[Nodes, float]:
+def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach, cap: float = math.inf) -> tuple[Nodes, float]:
     """Return the nodes of a density, panel by panel inside half-cells, and a bound on the error of a loss.
 
     Accuracy. Every weighted sum in the sense of `Nodes` is within `error` of its integral.

@@ -22,7 +22,7 @@ from discreet.privacy.accounting.lattice.fft_bounds import UNIT
 from discreet.privacy.accounting.lattice.rounding_maps import TiltedLaw, lowered, raised, split_down
 from discreet.privacy.accounting.lattice.sources import source_of
 from discreet.privacy.numbers import root_upward
-from discreet.privacy.pairs import NormalPair
+from discreet.privacy.pairs import FixedSizePair, NormalPair
 
 Parts = Sequence[tuple[Pair, int]]
 _SPARED = 16  # how much coarser the finest grid is where an answer is to be quick
@@ -33,7 +33,7 @@ _MOST_CELLS_TOGETHER = 1 << 21
 _COARSE_POINTS = 1 << 16
 _PASSES = 5
 _RETRIES, _COARSER = 2, 4.0
-_STEEPEST = 40.0
+_STEEPEST, _MARGIN, _MUCH = 40.0, 1e-5, 0.8
 _LOWEST_TAIL = -700.0
 
 
@@ -72,6 +72,7 @@ class LatticePlan:
     def __init__(self, parts: Parts, *, effort: Effort = Effort.USUAL, highest: float = math.inf) -> None:
         """Count each kind; `highest` is a level above which no lower bound is wanted."""
         ensure_tested()
+        self._margin = math.inf
         self.highest = highest if effort is Effort.PATIENT else math.inf
         self._spared = _SPARED if effort is Effort.QUICK else 1
         self._patient = effort is Effort.PATIENT
@@ -124,13 +125,15 @@ class LatticePlan:
             yield from self._under(tilt, sources, reach, target, tolerance)
             return
         points = _Points(sources, [times for _, times in self.kinds], reach)
+        last = math.inf
         for share in _SHARES_OF_TILT:
             answer = None
             with suppress(TooLarge):  # another tilt may need less room
                 for answer in self._under(points.tilted(share * tilt.theta), sources, reach, target, tolerance):
                     yield answer
-            if answer is not None and answer.width <= tolerance:
-                return
+            if answer is not None and (answer.width <= tolerance or answer.width > _MUCH * last):
+                return  # narrow enough, or another tilt does not help
+            last = math.inf if answer is None else answer.width
 
     def _under(
         self, tilt: Tilt, sources: Sequence[LossSource], reach: Reach, target: LatticeTarget, tolerance: float
@@ -175,7 +178,9 @@ class LatticePlan:
             reach = self._reach(log_delta, tolerance)
             sources = [source_of(pair, reach) for pair, _ in self.kinds]
             if math.isfinite(cap):
-                sources = [CappedSource(source, cap) for source in sources]
+                sources = [
+                    self._capped(source, pair, cap) for source, (pair, _) in zip(sources, self.kinds, strict=True)
+                ]
             tilt = self._tilt(sources, reach, target)
             if target.epsilon is None or log_delta <= _LOWEST_TAIL:
                 return sources, reach, tilt
@@ -189,7 +194,13 @@ class LatticePlan:
         if math.isinf(self.highest):
             return math.inf
         least = _sum([times * max(pair.reversed().max_loss().upper, 0.0) for pair, times in self.kinds])
-        return (self.highest + least) * (1 + 1e-9)
+        self._margin = _MARGIN * (self.highest + least)
+        return self.highest + least + self._margin
+
+    @staticmethod
+    def _capped(source: LossSource, pair: Pair, cap: float) -> LossSource:
+        """Cap a release, unless it is known by its curve only, or its losses below 0 mirror those above."""
+        return CappedSource(source, cap) if source.two_sided and not isinstance(pair, FixedSizePair) else source
 
     def _reach(self, log_delta: float, tolerance: float) -> Reach:
         """Cut tails where all of them together cannot matter beside delta; below, where they cannot matter at all."""
@@ -276,6 +287,8 @@ class LatticePlan:
         if any(not np.any(law.weight > 0) for law, _ in laws):
             return None
         found = compose(laws, upper=False)
+        if 4 * found.shift > self._margin:  # capped losses must exceed the highest level by what they may be off
+            return None
         if not local:
             return found
         spread = step * math.sqrt(self.total) / 2 * (1 + 1e-9)

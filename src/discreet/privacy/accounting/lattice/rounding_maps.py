@@ -117,9 +117,7 @@ class _Split:
         """Return ln of the tilted mass, roughly."""
         return log_sum(self.log_mass + theta * grid.loss(self.index))
 
-    def add_to(
-        self, total: Floats, first: int, grid: Grid, theta: float, log_scale: float, *, upper: bool
-    ) -> None:
+    def add_to(self, total: Floats, first: int, grid: Grid, theta: float, log_scale: float, *, upper: bool) -> None:
         """Add the shares of both grid losses, rounded; positive terms, so each sum's relative error is small."""
         step, side = grid.step, 1 if upper else -1
         weight, _ = _tilted(self.index, self.log_mass, self.slack, grid, theta, log_scale, upper=upper)
