@@ -164,8 +164,9 @@ class DirectedLoss:
             repaid = [pair for pair, _ in self.pairs or () if _repays(pair)]
             if repaid:  # try for a millionth, on small grids first
                 found = self._on_lattice(found, None, on_lattice, level, _GOOD, effort=Effort.QUICK)
-            if repaid and (level is None or tolerance is not None):
-                found = self._on_lattice(found, tolerance, on_lattice, level, _GOOD, effort=Effort.PATIENT)
+            if level is None and any(isinstance(pair, PoissonPair | FixedSizePair) for pair in repaid):
+                # for a millionth at most, even where less was asked for: transforms of floats give hardly more
+                found = self._on_lattice(found, None, on_lattice, level, _GOOD, effort=Effort.PATIENT)
             found = self._on_lattice(found, None, on_lattice, level, _FAIR, effort=Effort.USUAL)
         return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
 
