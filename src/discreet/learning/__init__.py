@@ -1,22 +1,42 @@
 """Private learning: scikit-learn estimators that pay for what they read, with exact sums and exact noise."""
 
 from discreet._optional import listing
-from discreet.learning.base import Explanation
+from discreet.learning.base import Explanation, Pipeline, unpriced_steps
+from discreet.learning.counts import (
+    CategoricalNB,
+    DecisionTreeClassifier,
+    GaussianNB,
+    NearestCentroid,
+    RandomForestClassifier,
+)
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
+from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
 from discreet.learning.score_curve import ScoreCurve, score_curve
 
 __all__ = [
+    "PCA",
+    "AdaSSP",
     "AdditiveClassifier",
     "AdditiveRegressor",
     "Bins",
+    "CategoricalNB",
+    "DecisionTreeClassifier",
     "Explanation",
     "FourierFeatures",
+    "GaussianNB",
+    "KMeans",
     "LinearRegression",
     "LogisticRegression",
+    "NearestCentroid",
+    "Pipeline",
+    "RandomForestClassifier",
     "RandomLeaves",
+    "Ridge",
     "ScoreCurve",
+    "StandardScaler",
     "score_curve",
+    "unpriced_steps",
 ]
 
 __dir__ = listing("discreet.learning")

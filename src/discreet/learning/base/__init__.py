@@ -11,3 +11,4 @@ from discreet.learning.base.estimator import (
 )
 from discreet.learning.base.explanation import Explanation, regime
 from discreet.learning.base.parameters import stated_bounds, stated_people, whole_number
+from discreet.learning.base.pipeline import Pipeline, unpriced_steps
