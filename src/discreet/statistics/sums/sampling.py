@@ -48,6 +48,7 @@ _FINE = 0.005  # cells of V, and blocks of cells with one quantile, in the logar
 _COARSE = 0.2
 _LADDER = 1.25  # cells of V for which one a is used
 _BOTTOM = 0.1
+_KAPPA = 0.0991620  # at least the maximum of (cos x - 1 + x^2 / 2) / |x|^3
 _STEEPEST = 0.6
 _MOST_RATE = 0.7  # a larger a is for so few rows that one of them decides
 _OF_SQUARES = 5 / 8  # b / a^2: more than 1/2, as a spread that is not known costs more than one that is
@@ -127,6 +128,14 @@ class Sampling:
                 sizes = sizes + np.abs(weights[:, power - 1 : power]) * moved
         return sizes
 
+    def least(self, weights: Floats, means: Range) -> Floats:
+        """Return the least sizes of the coefficients, m in a range and the weights between two lines."""
+        middle = (means[0] + means[1]) / 2
+        about = weights @ self._coefficients(middle)[1 : weights.shape[1] + 1]
+        away = self.largest(weights, means) - np.abs(about)
+        found: Floats = np.maximum(np.maximum((about - away).min(axis=0), -(about + away).max(axis=0)), 0.0)
+        return found
+
     def bernstein(self, known: Known, rest: float) -> float:
         """Return what T is at most, but for a probability `rest`: the worst over all V that are possible.
 
@@ -168,9 +177,11 @@ class Sampling:
         cells = max(math.ceil(math.log(high / low) / _FINE), 1)
         edges = low * (high / low) ** (np.arange(cells + 1) / cells)
         cell = _Cells(known, edges[:-1], edges[1:], self.noise_variance, _normal_quantile(rest))
-        remainder = np.minimum(cell.remainder, most)
         rates = (float(np.max(cell.first)), float(np.min(cell.last)))
-        sizes = self.largest(np.array([[float(known.side), -rate] for rate in rates]), known.means).max(axis=0)
+        weights = np.array([[float(known.side), -rate] for rate in rates])
+        sizes = self.largest(weights, known.means).max(axis=0)
+        smooth = cell.smoothed(self.least(weights, known.means) * self.scale, laplace=self.laplace)
+        remainder = np.minimum(np.minimum(cell.remainder, most), smooth)
         bound = -math.inf
         for block in np.array_split(np.arange(cells), max(math.ceil(math.log(high / low) / _COARSE), 1)):
             deviations, left = np.sqrt(cell.variance[block]), rest - float(np.max(remainder[block]))
@@ -207,6 +218,41 @@ class _Cells:
             moment = self._third / np.maximum(self.least_variance, 0.0) ** 1.5
         found: Floats = np.minimum(0.33554 * (moment + 0.415 / self._root), 0.3328 * (moment + 0.429 / self._root))
         return found
+
+    def smoothed(self, scales: Floats, *, laplace: bool) -> Floats:
+        """Return the distance from the normal law that is left after noise of at least these scales."""
+        variance, most, third = (
+            part[:, None] for part in (np.maximum(self.least_variance, 0.0), self.variance, self._third)
+        )
+        rows = self._root**2
+        steps = np.concatenate([np.linspace(0.0, 10.0, 401), 10.0 * 1.02 ** np.arange(1, 400)])
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            t = steps / np.sqrt(variance)
+            low, high = t[:, :-1], t[:, 1:]
+            cubic = _KAPPA * (third + most * np.sqrt(most / rows))
+            decay = np.minimum(cubic * high**3 - variance * low**2 / 2.0, 0.0)
+            near = (third * high**2 / 6.0 + most**2 * high**3 / (8.0 * rows)) * np.exp(decay * (1.0 - 1.0 / rows))
+            far = (np.exp(decay) + np.exp(-variance * low**2 / 2.0)) / low
+            noise = _transform(low, scales, laplace=laplace)
+            inner = np.sum(np.minimum(near, far) * noise * (high - low), axis=1)
+            end = t[:, -1:]
+            falls = _falling(end, scales, laplace=laplace)
+            found: Floats = (inner + 2.0 * (_transform(end, scales, laplace=laplace) / falls)[:, 0]) / math.pi
+        return np.where(np.isfinite(found), found * (1.0 + 1e-9), math.inf)
+
+
+def _transform(t: Floats, scales: Floats, *, laplace: bool) -> Floats:
+    """Return the size of the characteristic function of the noise."""
+    parts = (t[..., None] * scales) ** 2
+    found: Floats = np.exp(-np.log1p(parts).sum(axis=-1) if laplace else -parts.sum(axis=-1) / 2.0)
+    return found
+
+
+def _falling(t: Floats, scales: Floats, *, laplace: bool) -> Floats:
+    """Return the power of t with which the characteristic function falls at least from here on."""
+    parts = (t[..., None] * scales) ** 2
+    found: Floats = (2.0 * parts / (1.0 + parts) if laplace else parts).sum(axis=-1)
+    return found
 
 
 def _growth(rates: Floats, squares: Floats, values: Range) -> Floats:
