@@ -50,6 +50,7 @@ Smoothing: Esseen 1945; cos x: Prawitz 1973.
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass
 
@@ -198,6 +199,7 @@ class Sampling:
         rates = np.minimum(np.sqrt(2.0 * allowed / (spreads + self.noise_variance)), min(most, _MOST_RATE))
         return rates, _OF_SQUARES * rates**2
 
+    @functools.lru_cache(maxsize=256)  # noqa: B019
     def _steepest(self, first: tuple[float, ...], second: tuple[float, ...], cell: int) -> float:
         """Return the largest rate a for which the noise of weights a w + a^2 w' stays well below an infinite E exp."""
         if not self.laplace:
@@ -292,7 +294,7 @@ class _Cells:
             part[:, None] for part in (np.maximum(self.least_variance, 0.0), self.variance, self._third)
         )
         rows = self._root**2
-        steps = np.concatenate([np.linspace(0.0, 10.0, 401), 10.0 * 1.02 ** np.arange(1, 400)])
+        steps = np.concatenate([np.linspace(0.0, 8.0, 161), 8.0 * 1.06 ** np.arange(1.0, 121.0)])
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             t = steps / np.sqrt(variance)
             low, high = t[:, :-1], t[:, 1:]
