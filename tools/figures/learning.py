@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from discreet.display.plots import Plot
 from discreet.learning import LogisticRegression, NearestCentroid, RandomForestClassifier, score_curve
 from discreet.privacy import Relation
@@ -15,7 +17,7 @@ def learning_digits() -> Plot:
     from sklearn.linear_model import LogisticRegression as Plain
 
     images, digits = load_digits(return_X_y=True)
-    stated = {
+    stated: dict[str, Any] = {
         "delta": 1e-5, "relation": Relation.ADD_REMOVE, "people": 1250, "bounds": (0, 16), "classes": range(10),
     }  # fmt: skip
     models = {kind.__name__: kind(**stated) for kind in (LogisticRegression, NearestCentroid, RandomForestClassifier)}

@@ -1,7 +1,7 @@
 """Private learning: scikit-learn estimators that pay for what they read, with exact sums and exact noise."""
 
 from discreet._optional import listing
-from discreet.learning.base import Explanation, Pipeline, unpriced_steps
+from discreet.learning.base import FitExplanation, Pipeline, unpriced_steps
 from discreet.learning.counts import (
     CategoricalNB,
     DecisionTreeClassifier,
@@ -23,7 +23,7 @@ __all__ = [
     "Bins",
     "CategoricalNB",
     "DecisionTreeClassifier",
-    "Explanation",
+    "FitExplanation",
     "FourierFeatures",
     "GaussianNB",
     "KMeans",

@@ -56,4 +56,4 @@ def load_model(path: str | Path) -> Any:
         text = held.decode("utf-8")
     except UnicodeDecodeError:
         text = ""
-    return from_file(text if len(held) <= _MOST_BYTES else "")
+    return from_file(text if len(held) <= _MOST_BYTES else "", PrivateEstimator)

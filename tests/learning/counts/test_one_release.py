@@ -15,7 +15,7 @@ from discreet.audit import OnTables, audit
 from discreet.errors import MissingParameter, ParameterError
 from discreet.learning import CategoricalNB, DecisionTreeClassifier, GaussianNB, RandomForestClassifier
 from discreet.learning.exact import PURE as NAMES
-from discreet.learning.exact import Rows, bought
+from discreet.learning.exact import FitRows, bought
 from discreet.privacy import GaussianDP, PureDP, Relation
 from tests.conftest import Rounds
 from tests.learning.counts.models import EVERY, FEATURES, PURE, hostile, made, sums_of
@@ -124,7 +124,7 @@ def _law_and_sums(model: Any) -> tuple[Any, Any]:
 
     def query(table: Any) -> NDArray[Any]:
         rows = np.array([[x] for x, _ in table]).reshape(-1, 1)
-        held = Rows(rows, codes=public.classes.codes([y for _, y in table]))
+        held = FitRows(rows, codes=public.classes.codes([y for _, y in table]))
         return np.asarray(model._sums(public, held).ravel())
 
     return bought(public.price, Fraction(1), squared=squared, l1=l1), query

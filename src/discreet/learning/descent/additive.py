@@ -19,8 +19,8 @@ from discreet.learning.exact import (
     STEPS,
     BinnedRows,
     Errors,
+    FitRows,
     Measurements,
-    Rows,
     bin_length,
     binned_scores,
     filled,
@@ -157,7 +157,7 @@ class AdditiveClassifier(PrivateClassifier, _Additive):
     def _outputs(self, public: Public) -> tuple[str, ...]:
         return tuple(str(label) for label in public.classes.labels) if public.classes else ()
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.codes is None or public.classes is None:
             raise AssertionError("a classifier reads labels")
         edges, none = self._edges(public), len(public.classes)
@@ -213,7 +213,7 @@ class AdditiveRegressor(PrivateRegressor, _Additive):
     def _outputs(self, public: Public) -> tuple[str, ...]:  # noqa: ARG002
         return ("target",)
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.targets is None or public.target is None:
             raise AssertionError("a regression reads targets")
         edges, (low, high) = self._edges(public), public.target

@@ -15,8 +15,8 @@ from discreet.learning.descent.descent import Descent, descend, descent_of_squar
 from discreet.learning.exact import (
     STEPS,
     Chunks,
+    FitRows,
     Measurements,
-    Rows,
     filled,
     in_ball,
     in_unit_box,
@@ -75,7 +75,7 @@ class LinearRegression(PrivateRegressor):
     def _noise(self, public: Public) -> Mapping[str, float]:
         return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.targets is None or public.target is None:
             raise AssertionError("a regression reads targets")
         self._low, self._high, self._target = public.low, public.high, public.target
