@@ -6,6 +6,7 @@ before anything is charged. Nothing that a refusal says, nor whether there is on
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from discreet._optional import optional
 from discreet.errors import InputError
 from discreet.laws.number import Number
-from discreet.learning.base.charging import charged
+from discreet.learning.base.charging import charged, refuse_books
 from discreet.learning.base.declared_columns import coded
 from discreet.learning.base.explanation import Explanation
 from discreet.learning.base.parameters import stated_bounds, stated_people
@@ -44,6 +45,7 @@ from sklearn.base import (  # noqa: E402  the line above says what to install wh
     RegressorMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import DataConversionWarning  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 if TYPE_CHECKING:
@@ -90,6 +92,8 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
     bounds: Any = None
 
     _pure: ClassVar[bool] = False  # whether there is a form with Laplace noise
+    # Under metadata routing every private step of a pipeline asks for the books by itself.
+    __metadata_request__fit: ClassVar[Mapping[str, bool]] = {"session": True, "ledger": True, "analyst": True}
 
     def fit(
         self,
@@ -109,15 +113,20 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             ledger: the ledger that is charged, where there is no session.
             analyst: who fits, where the ledger knows several.
         """
+        refuse_books(self.get_params(deep=False))
         features = self._read(X, reset=True)
         public = self._public(features.shape[1])
         rows = self._rows(public, features, y)
         self._plan(public)  # what cannot be planned is refused before the charge
         judged(public.price, public.neighbors.people)
-        with charged(
-            public.price, f"fit of {type(self).__name__}", session=session, ledger=ledger, analyst=analyst
-        ) as charge:
-            self._fit(public, rows)
+        charge = charged(
+            lambda: self._fit(public, rows),
+            public.price,
+            f"fit of {type(self).__name__}",
+            session=session,
+            ledger=ledger,
+            analyst=analyst,
+        )
         self.charge_ = None if charge is None else charge.number
         return self
 
@@ -310,7 +319,7 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator, ABC):  # type: ignore
 
     def _rows(self, public: Public, features: Floats, y: Any) -> Rows:
         classes = public.classes or stated_classes(self.classes)
-        return Rows(features, codes=classes.codes(y))
+        return Rows(features, codes=classes.codes(_flat(y)))
 
     def _fit(self, public: Public, rows: Rows) -> None:
         super()._fit(public, rows)
@@ -361,7 +370,7 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator, ABC):  # type: ignore[m
         )
 
     def _rows(self, public: Public, features: Floats, y: Any) -> Rows:  # noqa: ARG002
-        return Rows(features, targets=targets(y))
+        return Rows(features, targets=targets(_flat(y)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -371,6 +380,19 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator, ABC):  # type: ignore[m
 
 class PrivateTransformer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator, ABC):  # type: ignore[misc]
     """The base of transformers that learn from rows at a price."""
+
+
+def _flat(y: Any) -> Any:
+    """Return labels as they are, with scikit-learn's warning where they stand in a matrix of one column."""
+    shape: Any = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y, for example "
+            "using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    return y
 
 
 def _lengths(bounds: Any) -> int | None:

@@ -191,6 +191,8 @@ class DecisionTreeClassifier(RandomTrees):
     array(['a', 'b'], dtype='<U1')
     """
 
+    max_depth: int = 6  # a deep tree costs little: its leaves fall back on their parents
+
     def _trees(self) -> int:
         return 1
 

@@ -62,12 +62,7 @@ class LogisticRegression(PrivateClassifier):
 
     def _plan(self, public: Public) -> Mapping[str, Any]:
         share, descent = self._descent(public)
-        return {
-            "share for the center": float(share),
-            "steps": descent.steps,
-            "rate": descent.rate,
-            "gradients clipped to": descent.clip,
-        }
+        return {"share for the center": float(share), **descent.told()}
 
     def _expect(self, public: Public) -> str:
         return regime(self._signal(public))
