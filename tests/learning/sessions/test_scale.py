@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,14 +53,19 @@ def measured(folder: Path, rows: int) -> dict[str, float]:
     (folder / "tables").mkdir(parents=True)
     numbers = ", ".join(f"random() AS f{place}" for place in range(100))
     with duckdb.connect() as connection:
-        connection.execute(  # made-up numbers
-            f"COPY (SELECT *, CASE WHEN f0 + f1 > 1 THEN 'yes' ELSE 'no' END AS label FROM (SELECT {numbers} "
-            f"FROM range({rows}))) TO '{folder}/tables/people.parquet' (ROW_GROUP_SIZE 20000)"  # noqa: S608
+        connection.execute(
+            f"COPY (SELECT *, CASE WHEN f0 + f1 > 1 THEN 'yes' ELSE 'no' END AS label FROM (SELECT {numbers} "  # noqa: S608
+            f"FROM range({rows}))) TO '{folder}/tables/people.parquet' (ROW_GROUP_SIZE 20000)"
         )
     columns = "".join(f"f{place} = {{min = 0, max = 1}}\n" for place in range(100))
     (folder / "policy.toml").write_text(POLICY + columns, encoding="utf-8")
     done = subprocess.run(  # noqa: S603 (our own program)
-        [sys.executable, "-c", FIT, str(rows)], cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-c", FIT, str(rows)],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     found: dict[str, float] = json.loads(done.stdout)
     return found
