@@ -15,4 +15,4 @@ from discreet.learning.base.parameters import stated_bounds, stated_people, whol
 from discreet.learning.base.pipeline import Pipeline, unpriced_steps
 from discreet.learning.base.pushed_down import Box, first_float
 from discreet.learning.base.score_session import PreparedScore, prepared_score
-from discreet.learning.base.stored_model import from_file, to_text
+from discreet.learning.base.stored_model import FORMS, class_named, content_of, restore, to_text
