@@ -146,11 +146,15 @@ def stated_classes(classes: Any) -> Classes:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Rows:
-    """The rows of one fit: features, with class codes or numbers to be predicted beside them. Private."""
+    """The rows of one fit: features, with class codes or numbers to be predicted beside them. Private.
+
+    `sums` are the exact sums of a model of one release, where an engine has added them up; there are no features then.
+    """
 
     features: Floats
     codes: NDArray[np.int64] | None = None
     targets: Floats | None = None
+    sums: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         for beside in (self.codes, self.targets):
