@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -101,7 +103,7 @@ class PublicDivisor(NumericExhibit):
         divisors = [self.divisor(value) for value in (first, second)]
         if divisors[0] == divisors[1]:
             return laws[0].pair(laws[1])
-        common = int(np.lcm(*divisors))
+        common = math.lcm(*divisors)
         places = [np.arange(-_FAR, _FAR + 1) * (common // divisor) for divisor in divisors]
         outcomes = np.union1d(*places)
         chances = [

@@ -15,9 +15,9 @@ from discreet.audit import goodness_of_fit
 from discreet.laws import DiscreteLaplace, RoundedGaussian
 from discreet.learning.exact import Measurements
 from discreet.privacy import PureDP, Relation
-from tests.learning import faulty
-from tests.learning.estimators import PRIVATE, configured, labels
-from tests.learning.transcripts import Transcript, recorded
+from tests.learning.every_estimator import faulty
+from tests.learning.every_estimator.estimators import PRIVATE, configured, labels
+from tests.learning.every_estimator.transcripts import Transcript, recorded
 
 MU = Fraction(3, 10)
 EPSILON = Fraction(1, 2)

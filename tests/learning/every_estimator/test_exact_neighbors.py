@@ -10,9 +10,9 @@ import pytest
 from discreet.learning.exact import CHUNK
 from discreet.privacy import Relation
 from tests.conftest import Rounds
-from tests.learning import faulty
-from tests.learning.estimators import CLASSIFIERS, PRIVATE, REGRESSIONS, SCIKIT, configured
-from tests.learning.transcripts import Outcome, outcome, same
+from tests.learning.every_estimator import faulty
+from tests.learning.every_estimator.estimators import CLASSIFIERS, PRIVATE, REGRESSIONS, SCIKIT, configured
+from tests.learning.every_estimator.transcripts import Outcome, outcome, same
 
 FEATURES = (1, 3, 9)  # beyond 8, some estimators release dimensions first
 CELLS: tuple[Any, ...] = (
