@@ -52,14 +52,6 @@ def test_sums_without_a_row_differ_by_exactly_what_the_row_adds_alone(kind: type
         assert l1 is None or l1_norm(alone) <= l1
 
 
-@pytest.mark.theorem(
-    "CategoricalNB.privacy",
-    "ClassSums.privacy",
-    "DecisionTreeClassifier.privacy",
-    "GaussianNB.privacy",
-    "NearestCentroid.privacy",
-    "RandomForestClassifier.privacy",
-)
 @pytest.mark.parametrize("kind", EVERY)
 def test_a_row_replaced_moves_the_sums_by_at_most_the_distance_of_change_one(kind: type[Any], rounds: Rounds) -> None:
     model, random = made(kind, relation=Relation.CHANGE_ONE), np.random.default_rng()
@@ -91,14 +83,6 @@ def test_a_row_adds_the_same_beside_many_others_as_alone(kind: type[Any]) -> Non
     assert added == sums_of(model, rows[out : out + 1], labels[out : out + 1])
 
 
-@pytest.mark.theorem(
-    "CategoricalNB.privacy",
-    "ClassSums.privacy",
-    "DecisionTreeClassifier.privacy",
-    "GaussianNB.privacy",
-    "NearestCentroid.privacy",
-    "RandomForestClassifier.privacy",
-)
 @pytest.mark.parametrize("kind", EVERY)
 def test_one_release_of_gaussian_noise_takes_the_whole_mu(kind: type[Any], without_noise: list[Any]) -> None:
     model = made(kind, mu=0.5)
