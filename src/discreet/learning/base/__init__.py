@@ -1,0 +1,13 @@
+"""What every estimator shares: public parameters, the charge before the fit, and what is known without data."""
+
+from discreet.learning.base.center import released_center
+from discreet.learning.base.charging import charged
+from discreet.learning.base.estimator import (
+    PrivateClassifier,
+    PrivateEstimator,
+    PrivateRegressor,
+    PrivateTransformer,
+    Public,
+)
+from discreet.learning.base.explanation import Explanation, regime
+from discreet.learning.base.parameters import stated_bounds, stated_people, whole_number

@@ -1,0 +1,99 @@
+"""The charge before a fit: to a session's ledger, to a ledger at hand, or to nobody but the caller's own books."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, QueryFailed, RelationMismatch
+from discreet.learning.exact import FitPrice
+from discreet.ledger import Charge, Ledger, Request, Stored
+from discreet.ledger.contract import GRANTED
+from discreet.randomness import bits
+
+if TYPE_CHECKING:
+    from discreet.query import Session
+
+FAILED = (
+    "the fit ended early. Whether it does can depend on the data, so the price stays spent and nothing more is said: "
+    "look for too little memory, and fit again at the price of a new release"
+)
+
+
+@contextmanager
+def charged(
+    price: FitPrice, description: str, *, session: Session | None, ledger: Ledger | None, analyst: str | None
+) -> Iterator[Charge | None]:
+    """Charge a fit before its rows are read; whatever goes wrong inside becomes one constant message.
+
+    Without a session or a ledger nothing is written down: the caller keeps the books.
+    """
+    books = _books(session, ledger, analyst)
+    charge = None if books is None else _obtained(price, description, *books)
+    failed = False
+    try:
+        yield charge
+    except (KeyboardInterrupt, SystemExit, GeneratorExit):
+        raise
+    except BaseException:
+        failed = True
+    if books is not None and charge is not None:
+        books[0].note(charge, "failed" if failed else GRANTED)
+    if failed:
+        raise QueryFailed(FAILED)
+
+
+def _books(session: Any, ledger: Any, analyst: Any) -> tuple[Ledger, str] | None:
+    """Return the ledger to charge and for whom, or None."""
+    if session is not None and ledger is not None:
+        raise ConflictingParameters(
+            "the charge must go to one ledger; got session= and ledger=, write one of them. Nothing was spent.",
+            parameter="ledger",
+        )
+    if session is not None:
+        from discreet.query import Session
+
+        if not isinstance(session, Session):
+            raise ParameterError(
+                f"session must be a Session; got {type(session).__name__}, write session=dp.Session.open(...). "
+                "Nothing was spent.",
+                parameter="session",
+            )
+        return session.ledger, session.analyst
+    if ledger is None:
+        return None
+    if not isinstance(ledger, Ledger):
+        raise ParameterError(
+            f"ledger must be a Ledger; got {type(ledger).__name__}, write ledger=MemoryLedger(terms), for example. "
+            "Nothing was spent.",
+            parameter="ledger",
+        )
+    return ledger, _analyst(ledger, analyst)
+
+
+def _analyst(ledger: Ledger, analyst: Any) -> str:
+    """Return who fits: the one who was named, or the only one whom the ledger knows."""
+    known = list(ledger.terms.caps)
+    if analyst is None and len(known) > 1:
+        raise MissingParameter(
+            f"analyst must say who fits, because the ledger knows several; got none, write analyst={known[0]!r}, for "
+            "example. Nothing was spent.",
+            parameter="analyst",
+        )
+    return known[0] if analyst is None else str(analyst)
+
+
+def _obtained(price: FitPrice, description: str, ledger: Ledger, analyst: str) -> Charge:
+    """Charge a fit, which is never replayed: the ledger does not know the rows."""
+    budget = ledger.terms.budget
+    if budget.relation is not price.relation:
+        raise RelationMismatch(
+            f"relation must be that of the ledger ({budget.relation.value}); got {price.relation.value}, write "
+            f"relation=Relation.{budget.relation.name}. Nothing was spent."
+        )
+    request = Request(analyst=analyst, cost=price.under(budget), digest=f"{bits(256):064x}", description=description)
+    found = ledger.obtain(request)
+    if isinstance(found, Stored):
+        raise AssertionError("a fresh digest has no stored answer")
+    return found

@@ -1,0 +1,75 @@
+"""Noisy gradient descent over all rows: exact sums of clipped gradients, with noise, and a mean of later weights."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.learning.base import Public
+from discreet.learning.exact import STEPS, Chunks, Errors, Measurements, clipped_errors, exact_sum, on_grid, products
+
+Floats = NDArray[np.float64]
+_ONE = STEPS**4  # the squared norm of what one row adds, at most
+
+
+@dataclass(frozen=True, slots=True)
+class Descent:
+    """The public plan of a descent: how many steps, how long, and where gradients are clipped."""
+
+    steps: int
+    rate: float
+    clip: float
+    share: Fraction  # of the price, for all steps together
+    momentum: float = 0.9
+
+    def noise(self, public: Public, measurements: Measurements) -> float:
+        """Return the standard deviation of the noise in one coordinate of the mean gradient."""
+        deviation = measurements.deviation(self.each, squared=self.squared(public))
+        return deviation * self.clip / STEPS**2 / public.neighbors.people
+
+    @property
+    def each(self) -> Fraction:
+        """The share of one step."""
+        return self.share / self.steps
+
+    def squared(self, public: Public) -> int:
+        """The squared distance of the sums of gradients on neighbors."""
+        return public.neighbors.squared(_ONE)
+
+
+def descend(
+    plan: Descent, public: Public, chunks: Chunks, errors: Errors, measurements: Measurements, shape: tuple[int, int]
+) -> Floats:
+    """Return weights, a line an output, from rows whose vectors are at most 1 long.
+
+    Privacy. Every step releases the sum over rows of e z', |e| <= clip and |z| <= 1, with Gaussian noise for one row's
+        distance, at weights that were released before: mu of all steps together is the root of the share of mu^2.
+        Proof: `clipped_errors` and the vectors are whole and at most 2^19 long, so one row adds an integer matrix of
+        norm at most 2^38, whatever other rows are there; `Measurements` does the rest. What is done with the noisy sum
+        is post-processing.
+    """
+    weights, velocity, mean = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    first = plan.steps // 2
+    for step in range(plan.steps):
+        held = on_grid(weights)
+        parts = (products(clipped_errors(z, beside, held, errors, plan.clip), z) for z, beside in chunks)
+        total = exact_sum(parts, shape, chunks.rows)
+        noisy = measurements.release(total, share=plan.each, squared=plan.squared(public))
+        velocity = plan.momentum * velocity + noisy * (plan.clip / STEPS**2 / public.neighbors.people)
+        weights = weights - plan.rate * velocity
+        if step >= first:
+            mean += weights
+    return np.asarray(mean / (plan.steps - first))
+
+
+def signal_of(public: Public, weights: int) -> float:
+    """Return people times mu over the root of the number of weights: how far the rows are above the noise.
+
+    Under change-one, and for persons with several rows, mu counts for as much less as neighbors are further apart.
+    """
+    distance = math.sqrt(public.neighbors.squared(1))
+    return public.neighbors.people * float(public.price.mu or 0) / distance / math.sqrt(weights)

@@ -1,0 +1,25 @@
+"""The exact core: rows as integer vectors, exact sums of them, and noise that is paid for."""
+
+from discreet.learning.exact.measurements import PURE, FitPrice, Measurements, Neighbors, bought, judged
+from discreet.learning.exact.rows import Classes, Rows, matrix, stated_classes, targets
+from discreet.learning.exact.softmax import (
+    Errors,
+    clipped_errors,
+    exponential,
+    on_grid,
+    softmax_errors,
+    squared_errors,
+)
+from discreet.learning.exact.vectors import (
+    CHUNK,
+    STEPS,
+    Chunks,
+    Cut,
+    exact_sum,
+    filled,
+    in_ball,
+    in_unit_box,
+    on_sphere,
+    products,
+    squared_norms,
+)

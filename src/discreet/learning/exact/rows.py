@@ -1,0 +1,165 @@
+"""Rows and labels as scikit-learn's users hand them over, read so that no refusal follows from a value.
+
+Which columns there are and of which type is the schema of a table and public; everything else is private. A cell that
+is no finite number, and a label that was not declared, make their row count for nothing, and nobody is told.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.frames import Frame, frame_library, numbers, places
+
+Floats = NDArray[np.float64]
+_MOST_CLASSES = 1 << 10
+_SPARSE = "Sparse data was passed to a private estimator, which reads dense rows; write X.toarray()"
+
+
+def matrix(table: Any) -> Floats:
+    """Return a table as a matrix of floats, a row a person; NaN for every cell that is no number. Private.
+
+    >>> matrix([[1, None], ["x", 2.5]])
+    array([[1. , nan],
+           [nan, 2.5]])
+    """
+    if hasattr(table, "toarray") and hasattr(table, "nnz"):
+        raise TypeError(_SPARSE)
+    held = table if isinstance(table, np.ndarray) or frame_library(table) is not None else _as_array(table)
+    if isinstance(held, np.ndarray):
+        if held.ndim != 2:
+            raise InputError(
+                f"X must have two dimensions, a row a person; got {held.ndim}. Reshape your data: write "
+                "X.reshape(-1, 1) for one column or X.reshape(1, -1) for one row"
+            )
+        if held.dtype.kind == "c":
+            raise InputError("Complex data not supported: X must hold real numbers; write two columns instead")
+        if held.dtype.kind in "fiub" and not np.ma.isMaskedArray(held):
+            with np.errstate(all="ignore"):
+                return np.ascontiguousarray(held, dtype=np.float64)
+    frame = Frame.read(held)
+    columns = [_column(frame.at(place)) for place in range(len(frame.names))]
+    return np.column_stack(columns) if columns else np.empty((0, 0))
+
+
+def _column(column: Any) -> Floats:
+    """Return one column as floats, NaN where a cell is no number."""
+    with np.errstate(all="ignore"):
+        return numbers(column, odd_is_missing=True).astype(np.float64)
+
+
+def _as_array(table: Any) -> NDArray[Any]:
+    """Return rows in lists, or anything that numpy takes, as an array; what it says about a cell is never passed on."""
+    try:
+        made: NDArray[Any] = np.asarray(table)
+        if made.dtype.kind not in "fiubcO":  # numpy makes texts of all cells for the sake of one
+            made = np.asarray(table, dtype=object)
+        return made
+    except Exception:  # rows of different lengths, foreign objects: the message may show them
+        raise InputError("X must be a table with rows of one length; got something else, write a matrix") from None
+
+
+def targets(column: Any) -> Floats:
+    """Return the numbers to be predicted as floats, NaN where there is none. Private."""
+    return np.asarray(_column(_one_column(column)), dtype=np.float64)
+
+
+def _one_column(column: Any) -> Any:
+    """Return labels as one column, whatever has a second dimension of length 1; sparse and wider ones are refused."""
+    if column is None:
+        raise MissingParameter("requires y to be passed, but the target y is None; write fit(X, y)", parameter="y")
+    if hasattr(column, "toarray") and hasattr(column, "nnz"):
+        raise TypeError(_SPARSE)
+    shape = getattr(column, "shape", None)
+    if shape is not None and len(shape) == 2:
+        if shape[1] != 1:
+            raise InputError("y must be one column; got several. Write y = y[:, 0], for example (bad input shape)")
+        return column.iloc[:, 0] if hasattr(column, "iloc") else np.asarray(column)[:, 0]
+    if shape is not None and len(shape) != 1:
+        raise InputError("y must be one column; got another shape, write y.ravel()")
+    if getattr(getattr(column, "dtype", None), "kind", "") == "c":
+        raise InputError("Complex data not supported: y must hold labels or real numbers")
+    return column
+
+
+@dataclass(frozen=True, slots=True)
+class Classes:
+    """The declared classes, in the order in which scikit-learn shows them."""
+
+    labels: tuple[Any, ...]
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def codes(self, column: Any) -> NDArray[np.int64]:
+        """Return the place of every label among the classes, and their number for any other label. Private."""
+        return places(_one_column(column), self.labels)
+
+    def array(self) -> NDArray[Any]:
+        """Return the classes as the array that `classes_` is."""
+        if all(type(one) is int for one in self.labels) and all(abs(one) < 1 << 62 for one in self.labels):
+            return np.array(self.labels, dtype=np.int64)
+        if all(type(one) is str for one in self.labels) or all(type(one) in (int, float, bool) for one in self.labels):
+            return np.array(self.labels)
+        made = np.empty(len(self.labels), dtype=object)
+        made[:] = self.labels
+        return made
+
+
+def stated_classes(classes: Any) -> Classes:
+    """Return the classes that a user declared, sorted where they can be; they are never read off the labels.
+
+    >>> stated_classes(["yes", "no"]).labels
+    ('no', 'yes')
+    """
+    if classes is None:
+        raise MissingParameter(
+            "classes must be given: which classes occur is private, so they are not read off y; got none, write "
+            "classes=[...] with every label that may occur",
+            parameter="classes",
+        )
+    if isinstance(classes, str | bytes) or not isinstance(classes, Iterable):
+        raise ParameterError("classes must be a list of labels; got another, write classes=[0, 1]", parameter="classes")
+    listed = [one.item() if isinstance(one, np.generic) else one for one in classes]
+    try:
+        distinct = len(set(listed))
+    except TypeError:
+        raise ParameterError("classes must be numbers or texts; got others", parameter="classes") from None
+    odd = any(one is None or (isinstance(one, float) and not math.isfinite(one)) for one in listed)
+    if odd or distinct != len(listed) or not 2 <= distinct <= _MOST_CLASSES:
+        raise ParameterError(
+            f"classes must be 2 to {_MOST_CLASSES} different labels; got others, write each label once",
+            parameter="classes",
+        )
+    try:
+        return Classes(tuple(sorted(listed)))
+    except TypeError:
+        return Classes(tuple(listed))
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Rows:
+    """The rows of one fit: features, with class codes or numbers to be predicted beside them. Private."""
+
+    features: Floats
+    codes: NDArray[np.int64] | None = None
+    targets: Floats | None = None
+
+    def __post_init__(self) -> None:
+        for beside in (self.codes, self.targets):
+            if beside is not None and len(beside) != len(self.features):
+                raise InputError(
+                    "X and y must have the same number of rows: inconsistent numbers of samples; write one label a row"
+                )
+
+    def __len__(self) -> int:
+        return len(self.features)
+
+    def __repr__(self) -> str:
+        return "Rows(private)"
