@@ -133,8 +133,18 @@ def adult() -> Table | None:
     return Table("Adult", rows, labels, 34_000, bounds, (0, 1))
 
 
-# how many codes each column of Adult has
+# how many codes each column of Adult has, and which columns are numbers in bins: age, final weight, years of school,
+# gain, loss, hours
 ADULT_SIZES = (32, 9, 32, 16, 16, 7, 15, 6, 5, 2, 32, 32, 32, 42)
+ADULT_NUMBERS = (0, 2, 4, 10, 11, 12)
+
+
+def one_hot(codes: Floats, sizes: tuple[int, ...]) -> Floats:
+    """Return a column of ones and zeros for every code of every column."""
+    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]])
+    out = np.zeros((len(codes), sum(sizes)))
+    out[np.arange(len(codes))[:, np.newaxis], codes.astype(np.int64) + starts] = 1
+    return out
 
 
 @cache
@@ -156,3 +166,14 @@ def exclusive_or() -> Table:
     truth = (rows[:, 0] > 0) != (rows[:, 1] > 0)
     labels = (truth ^ (generator.random(MADE_UP) < 1 / 20)).astype(np.int64)
     return _table("exclusive or", rows, labels, 15_000, classes=2)
+
+
+TABLES: dict[str, Callable[[], Table | None]] = {
+    "breast_cancer": breast_cancer,
+    "wine": wine,
+    "digits": digits,
+    "diabetes": diabetes,
+    "Adult": adult,
+    "made-up regression": made_up_regression,
+    "exclusive or": exclusive_or,
+}
