@@ -2,9 +2,21 @@
 
 from discreet._optional import listing
 from discreet.learning.base import Explanation
-from discreet.learning.descent import LogisticRegression
+from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
+from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 from discreet.learning.score_curve import ScoreCurve, score_curve
 
-__all__ = ["Explanation", "LogisticRegression", "ScoreCurve", "score_curve"]
+__all__ = [
+    "AdditiveClassifier",
+    "AdditiveRegressor",
+    "Bins",
+    "Explanation",
+    "FourierFeatures",
+    "LinearRegression",
+    "LogisticRegression",
+    "RandomLeaves",
+    "ScoreCurve",
+    "score_curve",
+]
 
 __dir__ = listing("discreet.learning")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base import Public
-from discreet.learning.exact import STEPS, Chunks, Errors, Measurements, clipped_errors, exact_sum, on_grid, products
+from discreet.learning.exact import STEPS, Binned, Chunks, Errors, Measurements, clipped_errors, exact_sum, on_grid
 
 Floats = NDArray[np.float64]
 _ONE = STEPS**4  # the squared norm of what one row adds, at most
@@ -31,6 +32,10 @@ class Descent:
         deviation = measurements.deviation(self.each, squared=self.squared(public))
         return deviation * self.clip / STEPS**2 / public.neighbors.people
 
+    def told(self) -> dict[str, Any]:
+        """Return the plan by name, as it is shown to people."""
+        return {"steps": self.steps, "rate": self.rate, "momentum": self.momentum, "gradients clipped to": self.clip}
+
     @property
     def each(self) -> Fraction:
         """The share of one step."""
@@ -42,7 +47,12 @@ class Descent:
 
 
 def descend(
-    plan: Descent, public: Public, chunks: Chunks, errors: Errors, measurements: Measurements, shape: tuple[int, int]
+    plan: Descent,
+    public: Public,
+    rows: Chunks | Binned,
+    errors: Errors,
+    measurements: Measurements,
+    shape: tuple[int, int],
 ) -> Floats:
     """Return weights, a line an output, from rows whose vectors are at most 1 long.
 
@@ -54,10 +64,12 @@ def descend(
     """
     weights, velocity, mean = np.zeros(shape), np.zeros(shape), np.zeros(shape)
     first = plan.steps // 2
+
+    def clipped(scores: Floats, beside: NDArray[Any]) -> Floats:
+        return clipped_errors(scores, beside, errors, plan.clip)
+
     for step in range(plan.steps):
-        held = on_grid(weights)
-        parts = (products(clipped_errors(z, beside, held, errors, plan.clip), z) for z, beside in chunks)
-        total = exact_sum(parts, shape, chunks.rows)
+        total = exact_sum(rows.gradients(on_grid(weights), clipped), shape, rows.rows)
         noisy = measurements.release(total, share=plan.each, squared=plan.squared(public))
         velocity = plan.momentum * velocity + noisy * (plan.clip / STEPS**2 / public.neighbors.people)
         weights = weights - plan.rate * velocity

@@ -73,7 +73,6 @@ def on_grid(weights: Floats) -> Floats:
     return np.asarray(np.trunc(held / GRID))
 
 
-def clipped_errors(vectors: Floats, beside: NDArray[Any], weights: Floats, errors: Errors, clip: float) -> Floats:
-    """Return every row's errors at weights on the grid, at most `clip` long, as whole floats of norm at most 2^19."""
-    scores = (weights @ vectors) * (GRID / STEPS)
-    return in_ball(errors(scores, beside), clip)
+def clipped_errors(scores: Floats, beside: NDArray[Any], errors: Errors, clip: float) -> Floats:
+    """Return every row's errors at scores in steps of 2^-39, cut to length `clip`, as whole floats at most 2^19 long."""
+    return in_ball(errors(scores * (GRID / STEPS), beside), clip)

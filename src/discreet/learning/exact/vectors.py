@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Clipped = Callable[[Floats, NDArray[Any]], Floats]  # whole errors at most 2^19 long, of scores and what is beside a row
 STEPS = 1 << 19
 MOST_COORDINATES = 1 << 12
 CHUNK = 1 << 14
@@ -117,6 +118,11 @@ class Chunks:
     def __iter__(self) -> Iterator[tuple[Floats, NDArray[Any]]]:
         for lines, other in zip(self.vectors, self.beside, strict=True):
             yield lines.astype(np.float64, copy=False), other
+
+    def gradients(self, weights: Floats, errors: Clipped) -> Iterator[NDArray[np.int64]]:
+        """Return the sums over the rows of a chunk of errors times vectors, at weights on the grid of `on_grid`."""
+        for lines, other in self:
+            yield products(errors(weights @ lines, other), lines)
 
     def __repr__(self) -> str:
         return "Chunks(private)"
