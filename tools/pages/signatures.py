@@ -22,6 +22,7 @@ DOCUMENTED = (
     "discreet.display",
     "discreet.frames",
     "discreet.laws",
+    "discreet.learning",
     "discreet.ledger",
     "discreet.local",
     "discreet.mechanisms",
