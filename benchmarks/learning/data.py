@@ -35,6 +35,7 @@ class Split(NamedTuple):
     labels: NDArray[Any]
     held_rows: Floats
     held_labels: NDArray[Any]
+    seed: int
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class Table:
         order = np.random.default_rng(FIRST_SEED + seed).permutation(len(self.rows))
         cut = int(TRAINING * len(order))
         train, held = order[:cut], order[cut:]
-        return Split(self.rows[train], self.labels[train], self.rows[held], self.labels[held])
+        return Split(self.rows[train], self.labels[train], self.rows[held], self.labels[held], seed)
 
     def splits(self, seeds: int) -> Iterator[Split]:
         """Return one split a seed."""

@@ -7,10 +7,11 @@ The number of people is a round number near the number of training rows. Ours is
 DP-EBM is (epsilon, 1e-5) by its own account; **diffprivlib is pure epsilon**, a stronger guarantee that needs more
 noise, and takes the number of rows as public. Every model of a peer is tried, and the best one in a cell is compared,
 which flatters it. Each of our estimators has one public rule, whatever the table; its constants were chosen on other
-splits of the same tables, and on other draws of the made-up ones. A ratio says how many times less ours leaves to a perfect score: (1 - peer) / (1 - ours). A
-bar is for our mean, without any allowance. R2 of peers is after cutting predictions to the public bounds. Components
-are scored by the variance of held-out rows in their span, clusters by the adjusted Rand index of held-out rows. Models
-of one name are compared with each other too, without bars.
+splits of the same tables, and on other draws of the made-up ones. A public map of features is drawn anew for each
+split. A ratio says how many times less ours leaves to a perfect score: (1 - peer) / (1 - ours). A bar is for our mean,
+without any allowance. R2 is after cutting predictions to the public bounds. Components are scored by the variance of
+held-out rows in their span, clusters by the adjusted Rand index of held-out rows. Models of one name are compared with
+each other too, without bars.
 
 Prototypes are other ways to fit the same model, with numpy's noise; objective perturbation pays for its linear term
 alone there, which flatters it. The cost of exactness is CPU time, the best of seven rounds in turns. Fits through a
