@@ -74,7 +74,7 @@ def compared(peers: list[Learner], *, part: str) -> Iterator[Row]:
             yield Row(str(cell), "skipped: the table is not at hand")
             continue
         if cell.model in ours.PLAIN and ours.exists(cell.model):
-            plain = Measured.of(_own(cell, cell.model, 1.0, ours.PLAIN, seeds=min(5, cell.seeds)))
+            plain = Measured.of(_own(cell, cell.model, 1.0, ours.PLAIN))
             yield Row(f"{cell}, without privacy", "", f"scikit-learn {plain}")
         for epsilon, bar in zip(EPSILONS, cell.bars, strict=True):
             row = _row(cell, epsilon, bar, peers)
@@ -117,9 +117,9 @@ def _asked(peer: Learner, table: str, score: str, name: str, epsilon: float) -> 
     return f"failed: {found}" if isinstance(found, str) else Measured.of(found)
 
 
-def _own(cell: Cell, name: str, epsilon: float, models: dict[str, Model], *, seeds: int | None = None) -> list[float]:
+def _own(cell: Cell, name: str, epsilon: float, models: dict[str, Model]) -> list[float]:
     """Return our own scores."""
-    request = Request(cell.table, cell.score, name, epsilon, seeds or cell.seeds, SECONDS)
+    request = Request(cell.table, cell.score, name, epsilon, cell.seeds, SECONDS)
     return scores(request, models[name])
 
 
