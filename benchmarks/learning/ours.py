@@ -42,6 +42,15 @@ def classifier(name: str, **options: Any) -> Model:
     return model
 
 
+def trees(name: str) -> Model:
+    """Return a classifier whose splits are drawn from a public seed, another one for each split of the table."""
+
+    def model(request: Request, split: Split) -> NDArray[Any]:
+        return classifier(name, seed=split.seed)(request, split)
+
+    return model
+
+
 def regressor(name: str, **options: Any) -> Model:
     """Return one of our regressions as a model of this side."""
 
@@ -83,8 +92,8 @@ MODELS: dict[str, Model] = {
     "GaussianNB": classifier("GaussianNB"),
     "CategoricalNB": classifier("CategoricalNB", bins=ADULT_SIZES),
     "NearestCentroid": classifier("NearestCentroid"),
-    "DecisionTreeClassifier": classifier("DecisionTreeClassifier"),
-    "RandomForestClassifier": classifier("RandomForestClassifier"),
+    "DecisionTreeClassifier": trees("DecisionTreeClassifier"),
+    "RandomForestClassifier": trees("RandomForestClassifier"),
     "LogisticRegression on FourierFeatures": mapped,
     "PCA": components,
     "KMeans": clusters,

@@ -38,7 +38,7 @@ import discreet as dp
 from benchmarks.common.peers import DiffprivlibLearning, Interpret, Learner
 from benchmarks.common.report import Row, machine, table
 from benchmarks.learning import exactness, ours, prototypes, scale
-from benchmarks.learning.cells import CELLS, EPSILONS, Cell
+from benchmarks.learning.cells import CELLS, EPSILONS, SEEDS, Cell
 from benchmarks.learning.data import TABLES
 from benchmarks.learning.side import Model, Request, scores
 
@@ -113,13 +113,13 @@ def _of_peers(cell: Cell, epsilon: float, peers: list[Learner]) -> Iterator[tupl
 @cache
 def _asked(peer: Learner, table: str, score: str, name: str, epsilon: float) -> Measured | str:
     """Ask a peer; a model that several cells are compared with is asked once."""
-    found = peer.scores(table=table, score=score, model=name, epsilon=epsilon, seeds=20, seconds=SECONDS_OF_PEER)
+    found = peer.scores(table=table, score=score, model=name, epsilon=epsilon, seeds=SEEDS, seconds=SECONDS_OF_PEER)
     return f"failed: {found}" if isinstance(found, str) else Measured.of(found)
 
 
 def _own(cell: Cell, name: str, epsilon: float, models: dict[str, Model]) -> list[float]:
     """Return our own scores."""
-    request = Request(cell.table, cell.score, name, epsilon, cell.seeds, SECONDS)
+    request = Request(cell.table, cell.score, name, epsilon, SEEDS, SECONDS)
     return scores(request, models[name])
 
 
