@@ -1,7 +1,7 @@
 """Private learning: scikit-learn estimators that pay for what they read, with exact sums and exact noise."""
 
 from discreet._optional import listing
-from discreet.learning.base import Explanation
+from discreet.learning.base import Explanation, Pipeline, unpriced_steps
 from discreet.learning.counts import (
     CategoricalNB,
     DecisionTreeClassifier,
@@ -11,9 +11,13 @@ from discreet.learning.counts import (
 )
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
+from discreet.learning.model_file import load_model, save_model
+from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
 from discreet.learning.score_curve import ScoreCurve, score_curve
 
 __all__ = [
+    "PCA",
+    "AdaSSP",
     "AdditiveClassifier",
     "AdditiveRegressor",
     "Bins",
@@ -22,13 +26,20 @@ __all__ = [
     "Explanation",
     "FourierFeatures",
     "GaussianNB",
+    "KMeans",
     "LinearRegression",
     "LogisticRegression",
     "NearestCentroid",
+    "Pipeline",
     "RandomForestClassifier",
     "RandomLeaves",
+    "Ridge",
     "ScoreCurve",
+    "StandardScaler",
+    "load_model",
+    "save_model",
     "score_curve",
+    "unpriced_steps",
 ]
 
 __dir__ = listing("discreet.learning")

@@ -68,7 +68,7 @@ class OneRelease(PrivateClassifier, ABC):
 
     def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
         squared, l1 = self._distance(public)
-        sums = self._sums(public, rows)
+        sums = self._sums(public, rows) if rows.sums is None else rows.sums.reshape(self._shape(public))
         self._model(public, measurements.release(sums, share=Fraction(1), squared=squared, l1=l1))
 
     def _plan(self, public: Public) -> Mapping[str, Any]:

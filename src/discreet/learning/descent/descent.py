@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base import Public
-from discreet.learning.exact import STEPS, Binned, Chunks, Errors, Measurements, clipped_errors, exact_sum, on_grid
+from discreet.learning.exact import STEPS, BinnedRows, Chunks, Errors, Measurements, clipped_errors, exact_sum, on_grid
 
 Floats = NDArray[np.float64]
 _ONE = STEPS**4  # the squared norm of what one row adds, at most
@@ -49,7 +49,7 @@ class Descent:
 def descend(
     plan: Descent,
     public: Public,
-    rows: Chunks | Binned,
+    rows: Chunks | BinnedRows,
     errors: Errors,
     measurements: Measurements,
     shape: tuple[int, int],

@@ -1,6 +1,6 @@
 """The exact core: rows as integer vectors, exact sums of them, and noise that is paid for."""
 
-from discreet.learning.exact.binned import Binned, bin_length, binned_scores
+from discreet.learning.exact.binned import BinnedRows, bin_length, binned_scores
 from discreet.learning.exact.measurements import PURE, FitPrice, Measurements, Neighbors, bought, judged
 from discreet.learning.exact.rows import Classes, Rows, matrix, stated_classes, targets
 from discreet.learning.exact.softmax import (
