@@ -13,7 +13,7 @@ from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, Lin
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 from discreet.learning.model_file import load_model, save_model
 from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
-from discreet.learning.score_curve import ScoreCurve, score_curve
+from discreet.learning.score_curves import ScoreCurve, score_curve
 
 __all__ = [
     "PCA",

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.display.plots import Plot, axes, explained, plotted
 from discreet.learning.base import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public, regime
-from discreet.learning.descent.descent import Descent, descend, signal_of
-from discreet.learning.descent.linear_regression import descent_of_squares, scaled_targets
+from discreet.learning.descent.descent import Descent, descend, descent_of_squares, signal_of
 from discreet.learning.exact import (
     STEPS,
     BinnedRows,
@@ -25,6 +24,7 @@ from discreet.learning.exact import (
     bin_length,
     binned_scores,
     filled,
+    scaled_targets,
     softmax_errors,
     squared_errors,
 )

@@ -23,5 +23,6 @@ from discreet.learning.exact.vectors import (
     in_unit_box,
     on_sphere,
     products,
+    scaled_targets,
     squared_norms,
 )
