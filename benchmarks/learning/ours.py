@@ -69,7 +69,7 @@ def mapped(request: Request, split: Split) -> NDArray[Any]:
 
     maps = _of("FourierFeatures")(**WAVES, bounds=request.data.bounds, seed=1 + split.seed)
     price = stated(request) | {"bounds": (-1.0, 1.0)}
-    model = _of("LogisticRegression")(**price, classes=request.data.classes, centered=False)
+    model = _of("LogisticRegression")(**price, classes=request.data.classes)
     return np.asarray(make_pipeline(maps, model).fit(split.rows, split.labels).predict(split.held_rows))
 
 
