@@ -2,6 +2,13 @@
 
 from discreet._optional import listing
 from discreet.learning.base import Explanation
+from discreet.learning.counts import (
+    CategoricalNB,
+    DecisionTreeClassifier,
+    GaussianNB,
+    NearestCentroid,
+    RandomForestClassifier,
+)
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 from discreet.learning.score_curve import ScoreCurve, score_curve
@@ -10,10 +17,15 @@ __all__ = [
     "AdditiveClassifier",
     "AdditiveRegressor",
     "Bins",
+    "CategoricalNB",
+    "DecisionTreeClassifier",
     "Explanation",
     "FourierFeatures",
+    "GaussianNB",
     "LinearRegression",
     "LogisticRegression",
+    "NearestCentroid",
+    "RandomForestClassifier",
     "RandomLeaves",
     "ScoreCurve",
     "score_curve",
