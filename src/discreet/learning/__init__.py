@@ -12,6 +12,7 @@ from discreet.learning.counts import (
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 from discreet.learning.score_curve import ScoreCurve, score_curve
+from discreet.learning.search import Poisson, PrivateSearch, TruncatedNegativeBinomial
 
 __all__ = [
     "AdditiveClassifier",
@@ -25,9 +26,12 @@ __all__ = [
     "LinearRegression",
     "LogisticRegression",
     "NearestCentroid",
+    "Poisson",
+    "PrivateSearch",
     "RandomForestClassifier",
     "RandomLeaves",
     "ScoreCurve",
+    "TruncatedNegativeBinomial",
     "score_curve",
 ]
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, QueryFailed, RelationMismatch
-from discreet.learning.exact import FitPrice
 from discreet.ledger import Charge, Ledger, Request, Stored
 from discreet.ledger.contract import GRANTED
+from discreet.privacy import Guarantee, Relation
 from discreet.randomness import bits
 
 if TYPE_CHECKING:
@@ -21,9 +21,20 @@ FAILED = (
 )
 
 
+class Priced(Protocol):
+    """A price of a fit: for whom, and what a ledger with a budget is charged."""
+
+    @property
+    def relation(self) -> Relation:
+        """Who is a neighbor."""
+
+    def under(self, budget: Guarantee) -> Guarantee:
+        """Return what a ledger with this budget is charged."""
+
+
 @contextmanager
 def charged(
-    price: FitPrice, description: str, *, session: Session | None, ledger: Ledger | None, analyst: str | None
+    price: Priced, description: str, *, session: Session | None, ledger: Ledger | None, analyst: str | None
 ) -> Iterator[Charge | None]:
     """Charge a fit before its rows are read; whatever goes wrong inside becomes one constant message.
 
@@ -84,7 +95,7 @@ def _analyst(ledger: Ledger, analyst: Any) -> str:
     return known[0] if analyst is None else str(analyst)
 
 
-def _obtained(price: FitPrice, description: str, ledger: Ledger, analyst: str) -> Charge:
+def _obtained(price: Priced, description: str, ledger: Ledger, analyst: str) -> Charge:
     """Charge a fit, which is never replayed: the ledger does not know the rows."""
     budget = ledger.terms.budget
     if budget.relation is not price.relation:

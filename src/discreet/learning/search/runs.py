@@ -65,8 +65,8 @@ class RunsLaw(ABC):
     def pmf(self, count: int) -> Enclosure:
         """Enclose the chance of exactly `count` runs.
 
-        >>> TruncatedNegativeBinomial(eta=1, gamma=0.5).pmf(2)  # geometric
-        Enclosure(lower=0.25, estimate=0.25, upper=0.25, ...)
+        >>> print(TruncatedNegativeBinomial(eta=1, gamma=0.5).pmf(2))  # geometric
+        0.25 [0.25, 0.25]
         """
 
         def chance() -> Ball:
