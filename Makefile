@@ -7,6 +7,8 @@ HEAVY := $(VENV)/.heavy
 
 # `make test-all SKLEARN=1.7.2` puts another scikit-learn before the one in the environment, which stays as it is.
 OTHER := $(if $(SKLEARN),$(VENV)/scikit-learn-$(SKLEARN))
+# The soak holds estimators to the checks of older scikit-learns, too.
+OLDER := $(VENV)/scikit-learn-1.7.2 $(VENV)/scikit-learn-1.8.0
 PYTEST := $(RUN) -m pytest -n 2 $(if $(ROOM),tests/$(ROOM) $(wildcard src/discreet/$(ROOM)))
 
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -86,7 +88,7 @@ figures: $(READY) ## draw docs/_static/*.svg from the exact laws and from the se
 	@$(RUN) -m tools.figures
 	@$(RUN) -m tools.figures.experiments
 
-soak: $(READY) ## run the heavy checks at full count, with ROOM=statistics those of one room; write docs/evidence/soak*.md
+soak: $(READY) $(OLDER) ## run the heavy checks at full count, with ROOM=statistics those of one room; write docs/evidence/soak*.md
 	@mkdir -p build
 	@status=0; SOAK=1 HYPOTHESIS_PROFILE=deep $(RUN) -m pytest -n 2 -m soak --junit-xml=build/soak.xml tests/$(ROOM) || status=$$?; \
 	$(RUN) -m tools.evidence build/soak.xml --room "$(ROOM)" && exit $$status

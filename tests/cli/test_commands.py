@@ -11,10 +11,10 @@ import click
 import pytest
 
 from discreet._version import __version__
-from discreet.cli.program import LazyGroup, attack, audit, local, program
+from discreet.cli.program import LazyGroup, attack, audit, learn, local, program
 from tests.cli.program import clinic, run
 
-COMMANDS = ("init", "check", "explain", "rehearse", "ask", "synthesize", "budget", "ledger", "account", "demo")
+COMMANDS = ("init", "check", "explain", "rehearse", "ask", "synthesize", "learn", "budget", "ledger", "account", "demo")
 
 
 def test_version_is_the_version_of_the_package() -> None:
@@ -175,7 +175,7 @@ def test_a_budget_is_told_without_the_engine_and_what_it_reads(tmp_path: Path) -
     assert not found & {"duckdb", "sqlglot", "pandas", "polars", "pyarrow", "scipy", "discreet.statistics"}
 
 
-@pytest.mark.parametrize("group", [program, local, attack, audit], ids=lambda group: group.name)
+@pytest.mark.parametrize("group", [program, learn, local, attack, audit], ids=lambda group: group.name)
 def test_every_command_is_where_the_table_of_its_group_says(group: LazyGroup) -> None:
     context = click.Context(group)
     for name, (_, words) in group.listed.items():

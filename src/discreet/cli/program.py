@@ -26,6 +26,7 @@ COMMANDS = {
     "rehearse": ("asking.ask", "Run a query on made-up rows of the same schema."),
     "ask": ("asking.ask", "Answer a query privately; the cost is charged first."),
     "synthesize": ("asking.synthesize", "Make a synthetic table; the cost is charged first."),
+    "learn": ("program", "Train, explain, evaluate and use a model of a private table."),
     "budget": ("asking.budget", "Say what was spent and what is left."),
     "ledger": ("curating.ledger", "List what was asked; verify, amend."),
     "account": ("account", "Price a plan of releases, or find the noise for a target."),
@@ -35,6 +36,12 @@ COMMANDS = {
     "demo": ("demo", "Attack an invented hospital, then ask discreet instead."),
 }
 _WITHOUT_SQL = ("account", "local", "attack", "audit")  # an attack through SQL says itself what it misses
+LEARN = {
+    "explain": ("asking.learn.explain", "Say what a model would cost and what to expect of it."),
+    "train": ("asking.learn.train", "Fit a model; the cost is charged first."),
+    "evaluate": ("asking.learn.evaluate", "Score a model on private rows it has not seen; the cost is charged first."),
+    "predict": ("asking.learn.predict", "Predict rows of a CSV file; nothing is spent."),
+}
 LOCAL = {
     "design": ("local.design", "From people, categories and epsilon: the protocol, its error, the size of a report."),
     "simulate": ("local.simulate", "Let invented fleets report; draw the error against epsilon and people."),
@@ -117,6 +124,11 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="discreet", message="%(prog)s %(version)s")
 def program() -> None:
     """Ask about everyone, learn about no one: differential privacy for tables."""
+
+
+@click.group(cls=LazyGroup, listed=LEARN, prefix="learn_", in_sql=frozenset(LEARN), context_settings=SETTINGS)
+def learn() -> None:
+    """Learn a model of a private table: scikit-learn's estimators, at a price."""
 
 
 @click.group(cls=LazyGroup, listed=LOCAL, context_settings=SETTINGS)

@@ -1,7 +1,7 @@
 """Private learning: scikit-learn estimators that pay for what they read, with exact sums and exact noise."""
 
 from discreet._optional import listing
-from discreet.learning.base import Explanation
+from discreet.learning.base import FitExplanation, Pipeline, unpriced_steps
 from discreet.learning.counts import (
     CategoricalNB,
     DecisionTreeClassifier,
@@ -11,28 +11,39 @@ from discreet.learning.counts import (
 )
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
-from discreet.learning.score_curve import ScoreCurve, score_curve
+from discreet.learning.model_file import load_model, save_model
+from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
+from discreet.learning.score_curves import ScoreCurve, score_curve
 from discreet.learning.search import Poisson, PrivateSearch, TruncatedNegativeBinomial
 
 __all__ = [
+    "PCA",
+    "AdaSSP",
     "AdditiveClassifier",
     "AdditiveRegressor",
     "Bins",
     "CategoricalNB",
     "DecisionTreeClassifier",
-    "Explanation",
+    "FitExplanation",
     "FourierFeatures",
     "GaussianNB",
+    "KMeans",
     "LinearRegression",
     "LogisticRegression",
     "NearestCentroid",
+    "Pipeline",
     "Poisson",
     "PrivateSearch",
     "RandomForestClassifier",
     "RandomLeaves",
+    "Ridge",
     "ScoreCurve",
+    "StandardScaler",
     "TruncatedNegativeBinomial",
+    "load_model",
+    "save_model",
     "score_curve",
+    "unpriced_steps",
 ]
 
 __dir__ = listing("discreet.learning")

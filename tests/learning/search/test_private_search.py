@@ -9,6 +9,7 @@ import pytest
 
 from discreet.errors import DiscreetError, QueryFailed
 from discreet.learning import (
+    AdditiveClassifier,
     AdditiveRegressor,
     CategoricalNB,
     LogisticRegression,
@@ -24,13 +25,13 @@ from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation
 
 ROWS = np.random.default_rng(3).uniform(0, 1, (300, 2))
 LABELS = (ROWS[:, 0] > 0.5).astype(int)
-SETTINGS = [{"centered": True}, {"centered": False}]
+SETTINGS = [{"bins": 3}, {"bins": 12}]
 STATED: dict[str, Any] = {"relation": Relation.ADD_REMOVE, "people": 300}
 
 
 def _search(**changed: Any) -> PrivateSearch:
     stated = {**STATED, "runs": 5, "epsilon": 3, "delta": 1e-6, **changed}
-    return PrivateSearch(LogisticRegression(bounds=(0, 1), classes=[0, 1]), SETTINGS, **stated)
+    return PrivateSearch(AdditiveClassifier(bounds=(0, 1), classes=[0, 1]), SETTINGS, **stated)
 
 
 def _ledger(relation: Relation) -> MemoryLedger:
@@ -77,7 +78,8 @@ def test_a_row_moves_a_score_by_its_own_prediction_alone(monkeypatch: pytest.Mon
     totals = []
     for kept in (np.arange(300), np.arange(1, 300), np.arange(299), np.arange(0, 300, 2)):
         quiet.clear()
-        _search().fit(ROWS[kept], LABELS[kept])
+        model = LogisticRegression(bounds=(0, 1), classes=[0, 1])
+        PrivateSearch(model, [{}], runs=5, epsilon=3, delta=1e-6, **STATED).fit(ROWS[kept], LABELS[kept])
         totals.append((int(quiet[-1][0]), kept))
     right = _alone()
     for total, kept in totals:
@@ -122,7 +124,7 @@ def test_nothing_that_is_kept_or_written_tells_the_number_of_runs(monkeypatch: p
         seen.append((repr(search), sorted(vars(search)), sorted(vars(search.best_estimator_)), len(caught), charges,
                      repr(search.guarantee_), sorted(search.best_estimator_.plan_)))  # fmt: skip
     assert seen[0] == seen[1]
-    assert [description for description, _ in seen[0][4]] == ["private search over LogisticRegression"]
+    assert [description for description, _ in seen[0][4]] == ["private search over AdditiveClassifier"]
 
 
 def test_the_chosen_model_carries_the_price_of_the_whole_search() -> None:
@@ -209,8 +211,9 @@ def test_what_goes_wrong_inside_is_one_constant_message_and_stays_charged() -> N
         ({"settings": []}, "settings"),
         ({"settings": {"bins": [1]}}, "settings"),
         ({"settings": [{"epsilon": 1}]}, "epsilon"),
-        ({"settings": [{"centered": "yes"}]}, "centered"),
-        ({"estimator": LogisticRegression(epsilon=1)}, "epsilon"),
+        ({"settings": [{"bins": -1}]}, "bins"),
+        ({"settings": [{"centered": True}]}, "centered"),
+        ({"estimator": AdditiveClassifier(epsilon=1)}, "epsilon"),
         ({"estimator": 3}, "estimator"),
     ],
 )

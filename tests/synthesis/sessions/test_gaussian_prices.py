@@ -10,12 +10,12 @@ import pytest
 from discreet.errors import ConflictingParameters, ParameterError
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Price, PureDP, Relation, largest_mu, largest_rho
 from discreet.privacy.numbers import written
+from discreet.query.pricing import price_under
 from discreet.synthesis import Domain, Neighbors, conjunctions, marginals
 from discreet.synthesis.methods import METHODS
 from discreet.synthesis.methods.dual_query import DualQuery
 from discreet.synthesis.sessions.asking import domain_of, dual_query, independent, synthesize
 from discreet.synthesis.sessions.asking import explain_synthesis as explain
-from discreet.synthesis.sessions.release import price_under
 from discreet.synthesis.sessions.transcript import rounds_again
 from tests.synthesis.sessions.test_sessions import open_session, workload_of
 

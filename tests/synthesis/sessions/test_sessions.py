@@ -30,6 +30,8 @@ from discreet.ledger import MemoryLedger
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation, largest_mu
 from discreet.privacy.numbers import written
 from discreet.query import Session
+from discreet.query.plan import bounded
+from discreet.query.plan import granted_rows as granted_rows_module
 from discreet.query.policy import terms_of
 from discreet.query.policy.declarations import Analyst
 from discreet.query.session.charging import FAILED
@@ -46,10 +48,9 @@ from discreet.synthesis import (
     marginals,
 )
 from discreet.synthesis.methods import METHODS
-from discreet.synthesis.sessions import domain as session_domain_module
 from discreet.synthesis.sessions.asking import best, domain_of, dual_query, independent, mwem, synthesize, tree
 from discreet.synthesis.sessions.asking import explain_synthesis as explain
-from discreet.synthesis.sessions.domain import bounded, packed
+from discreet.synthesis.sessions.domain import packed
 from discreet.synthesis.sessions.release import released
 from discreet.synthesis.sessions.stored import MOST_BYTES
 from tests.query.small_tables import Untouchable
@@ -583,7 +584,7 @@ def test_a_unit_with_several_rows_needs_a_number_of_rows() -> None:
 def kept_with(keys: dict[Any, int], rows: list[Any], most: int, monkeypatch: pytest.MonkeyPatch) -> set[Any]:
     """Return the rows that are kept where each row has the key that belongs to it."""
     monkeypatch.setattr(
-        session_domain_module, "_distinct_keys", lambda _: np.array([keys[row] for row in rows], dtype=np.uint64)
+        granted_rows_module, "_distinct_keys", lambda _: np.array([keys[row] for row in rows], dtype=np.uint64)
     )
     units = np.array([unit for unit, _ in rows], dtype=object)
     return {rows[place] for place in bounded(units, most)}

@@ -31,10 +31,10 @@ from discreet.local import (
 )
 from discreet.privacy import PureDP
 from discreet.query import Session
+from discreet.query.plan import bounded
 from discreet.query.plan.query_plan import Scan
 from discreet.query.plan.request import Groups, SumRequest, Units
 from discreet.statistics.columns.keys import bounded_keys
-from discreet.synthesis.sessions.domain import bounded
 from discreet.testing.spellings import SPELLINGS
 from tests.conftest import Rounds
 from tests.statistics.taking_units import TAKE_UNITS

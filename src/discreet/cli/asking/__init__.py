@@ -1,1 +1,1 @@
-"""Commands of an analyst: explain, ask, budget, synthesize."""
+"""Commands of an analyst: explain, ask, budget, synthesize, learn."""

@@ -114,7 +114,8 @@ def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None
     if path is None:
         return
     if path.suffix not in endings:
-        raise Refusal(f"{option}: the file name must end in {', '.join(endings[:-1])} or {endings[-1]}")
+        listed = f"{', '.join(endings[:-1])} or {endings[-1]}" if endings[1:] else endings[0]
+        raise Refusal(f"{option}: the file name must end in {listed}")
     if not path.absolute().parent.is_dir():
         raise Refusal(f"{option}: the folder of {path} does not exist; make it first")
     if option == "--plot":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -112,9 +112,9 @@ def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> N
         console.say_written(written)
 
 
-def check_file(out: Path | None) -> None:
+def check_file(out: Path | None, endings: Sequence[str] = _FILES) -> None:
     """Refuse a file that could not be written, while refusing is still free."""
-    check_target("--out", out, _FILES)
+    check_target("--out", out, endings)
     if out is None:
         return
     if out.suffix == ".parquet":

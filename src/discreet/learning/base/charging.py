@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, QueryFailed, RelationMismatch
@@ -32,11 +31,16 @@ class Priced(Protocol):
         """Return what a ledger with this budget is charged."""
 
 
-@contextmanager
 def charged(
-    price: Priced, description: str, *, session: Session | None, ledger: Ledger | None, analyst: str | None
-) -> Iterator[Charge | None]:
-    """Charge a fit before its rows are read; whatever goes wrong inside becomes one constant message.
+    work: Callable[[], None],
+    price: Priced,
+    description: str,
+    *,
+    session: Session | None,
+    ledger: Ledger | None,
+    analyst: str | None,
+) -> Charge | None:
+    """Charge a fit, then do its work; whatever goes wrong in it becomes one constant message, chained to nothing.
 
     Without a session or a ledger nothing is written down: the caller keeps the books.
     """
@@ -44,15 +48,27 @@ def charged(
     charge = None if books is None else _obtained(price, description, *books)
     failed = False
     try:
-        yield charge
+        work()
     except (KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException:
         failed = True
     if books is not None and charge is not None:
         books[0].note(charge, "failed" if failed else GRANTED)
-    if failed:
+    if failed:  # outside of the handler, so that the message does not carry what was raised
         raise QueryFailed(FAILED)
+    return charge
+
+
+def refuse_books(parameters: Mapping[str, Any]) -> None:
+    """Raise an error where a constructor was given a ledger or a session: a model is copied, and books must not be."""
+    for name, value in parameters.items():
+        if isinstance(value, Ledger) or isinstance(getattr(value, "ledger", None), Ledger):
+            raise ParameterError(
+                f"{name} must be a public parameter; got a {type(value).__name__}, write fit(X, y, session=...) or "
+                "fit(X, y, ledger=...): estimators are copied, ledgers must not be. Nothing was spent.",
+                parameter=name,
+            )
 
 
 def _books(session: Any, ledger: Any, analyst: Any) -> tuple[Ledger, str] | None:

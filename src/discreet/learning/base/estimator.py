@@ -6,8 +6,9 @@ before anything is charged. Nothing that a refusal says, nor whether there is on
 
 from __future__ import annotations
 
+import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -17,21 +18,23 @@ from numpy.typing import NDArray
 from discreet._optional import optional
 from discreet.errors import InputError
 from discreet.laws.number import Number
-from discreet.learning.base.charging import charged
-from discreet.learning.base.explanation import Explanation
+from discreet.learning.base.charging import charged, refuse_books
+from discreet.learning.base.declared_columns import coded
+from discreet.learning.base.explanation import FitExplanation
 from discreet.learning.base.parameters import stated_bounds, stated_people
+from discreet.learning.base.pushed_down import Box
 from discreet.learning.exact import (
     Classes,
+    FitNeighbors,
     FitPrice,
+    FitRows,
     Measurements,
-    Neighbors,
-    Rows,
     judged,
     matrix,
     stated_classes,
     targets,
 )
-from discreet.privacy import Relation
+from discreet.privacy import Estimate, Relation
 
 optional("sklearn", extra="learn", purpose="discreet.learning")
 
@@ -42,6 +45,7 @@ from sklearn.base import (  # noqa: E402  the line above says what to install wh
     RegressorMixin,
     TransformerMixin,
 )
+from sklearn.exceptions import DataConversionWarning  # noqa: E402
 from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 if TYPE_CHECKING:
@@ -57,7 +61,7 @@ class Public:
     """Everything that is public about one fit: who is protected, the price, the ranges and the classes."""
 
     features: int
-    neighbors: Neighbors
+    neighbors: FitNeighbors
     price: FitPrice
     low: Floats
     high: Floats
@@ -88,6 +92,8 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
     bounds: Any = None
 
     _pure: ClassVar[bool] = False  # whether there is a form with Laplace noise
+    # Under metadata routing every private step of a pipeline asks for the books by itself.
+    __metadata_request__fit: ClassVar[Mapping[str, bool]] = {"session": True, "ledger": True, "analyst": True}
 
     def fit(
         self,
@@ -107,19 +113,102 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             ledger: the ledger that is charged, where there is no session.
             analyst: who fits, where the ledger knows several.
         """
+        refuse_books(self.get_params(deep=False))
         features = self._read(X, reset=True)
         public = self._public(features.shape[1])
         rows = self._rows(public, features, y)
         self._plan(public)  # what cannot be planned is refused before the charge
         judged(public.price, public.neighbors.people)
-        with charged(
-            public.price, f"fit of {type(self).__name__}", session=session, ledger=ledger, analyst=analyst
-        ) as charge:
-            self._fit(public, rows)
+        charge = charged(
+            lambda: self._fit(public, rows),
+            public.price,
+            f"fit of {type(self).__name__}",
+            session=session,
+            ledger=ledger,
+            analyst=analyst,
+        )
         self.charge_ = None if charge is None else charge.number
         return self
 
-    def explain(self, features: int | None = None) -> Explanation:
+    def fit_session(
+        self,
+        session: Session,
+        table: str,
+        features: Sequence[str],
+        target: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        share: Number | None = None,
+        people: int | None = None,
+    ) -> Self:
+        """Learn from a table of a session; its ledger is charged first and keeps the model: the same again is free.
+
+        What the constructor leaves out comes from the policy: the relation, ranges, classes and people. Texts with
+        declared values become codes 0, 1, ... in the declared order, and `predict` reads frames of such columns. At
+        most the policy's `rows` of one unit count.
+
+        Args:
+            session: an open session.
+            table: a private table.
+            features: the columns to learn from.
+            target: the column to be predicted, where the estimator needs one.
+            epsilon: the price, instead of that of the constructor, as for `rho` and `mu`; with `delta` beside it.
+            delta: the chance of a larger loss.
+            rho: the price in zero-concentrated differential privacy.
+            mu: the price in Gaussian differential privacy.
+            share: the price as a part of the budget.
+            people: about how many rows count; public, and never counted.
+        """
+        from discreet.learning.base.from_session import prepared_fit
+        from discreet.learning.base.stored_model import fitted
+
+        prepared = prepared_fit(
+            self, session, table, features, target,
+            epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, people=people,
+        )  # fmt: skip
+        prepared.fit()
+        for name in fitted(self):
+            delattr(self, name)
+        stated = self.get_params(deep=False)
+        self.__dict__.update({name: one for name, one in vars(prepared.model).items() if name not in stated})
+        return self
+
+    def score_session(
+        self,
+        session: Session,
+        table: str,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        share: Number | None = None,
+        confidence: float = 0.95,
+    ) -> Estimate:
+        """Return the accuracy, or the mean absolute error, on another table of a session, at a price of its own.
+
+        The model was fitted by `fit_session`, and the table has the same columns. The ledger is charged first and keeps
+        the score: the same again is free. Rows that the model was fitted on flatter it; take others.
+
+        Args:
+            session: an open session.
+            table: a private table with rows that the model has not seen.
+            epsilon: the price, alone or with `delta` beside it.
+            delta: the chance of a larger loss.
+            rho: the price in zero-concentrated differential privacy.
+            mu: the price in Gaussian differential privacy.
+            share: the price as a part of the budget.
+            confidence: of the interval.
+        """
+        from discreet.learning.base.score_session import prepared_score
+
+        prepared = prepared_score(self, session, table, epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share)
+        return prepared.compute(confidence)[0]
+
+    def explain(self, features: int | None = None) -> FitExplanation:
         """Return plan, price, noise and what to expect; no data is read and nothing is charged.
 
         Args:
@@ -130,9 +219,12 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             known = self.n_features_in_
         if known is None:
             raise InputError("features must be given where bounds do not say how many there are; write explain(30)")
-        public = self._public(known)
+        return self._explanation(self._public(known))
+
+    def _explanation(self, public: Public) -> FitExplanation:
+        """Return what is known of a fit from what is public about it."""
         mu = public.price.mu
-        return Explanation(
+        return FitExplanation(
             type(self).__name__,
             public.price.guarantee,
             None if mu is None else float(mu),
@@ -142,7 +234,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         )
 
     @abstractmethod
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         """Read sums of the rows through `measurements`, and keep the model; nothing else of the rows is kept."""
 
     @abstractmethod
@@ -163,31 +255,41 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             epsilon=self.epsilon, delta=self.delta, rho=self.rho, mu=self.mu, relation=self.relation, pure=self._pure
         )
         low, high = self._ranges(features)
-        neighbors = Neighbors(price.relation, stated_people(self.people), rows)
+        neighbors = FitNeighbors(price.relation, stated_people(self.people), rows)
         return Public(features, neighbors, price, low, high)
+
+    def _boxes(self, public: Public) -> Sequence[Box] | None:  # noqa: ARG002  only models of counts have them
+        """Return the boxes whose class counts are all that is read of the rows; None where more is read."""
+        return None
 
     def _ranges(self, features: int) -> tuple[Floats, Floats]:
         """Return the ends of the ranges of the features."""
         return stated_bounds(self.bounds, features)
 
-    def _rows(self, public: Public, features: Floats, y: Any) -> Rows:  # noqa: ARG002  labels are for subclasses
+    def _rows(self, public: Public, features: Floats, y: Any) -> FitRows:  # noqa: ARG002  labels are for subclasses
         """Return the rows with what is beside them."""
-        return Rows(features)
+        return FitRows(features)
 
-    def _fit(self, public: Public, rows: Rows) -> None:
+    def _fit(self, public: Public, rows: FitRows) -> None:
         """Learn, and keep what was guaranteed."""
         self._learn(public, rows, Measurements(public.price))
+        self._price = public.price
         self.guarantee_, self.loss_ = public.price.guarantee, public.price.loss
         self.plan_ = dict(self._plan(public))
 
     def _read(self, X: Any, *, reset: bool) -> Floats:
         """Return rows as a matrix, and hold its columns to those of the fit."""
-        read = matrix(X)
+        if reset:
+            self.__dict__.pop("columns_", None)
+        columns = vars(self).get("columns_")
+        named = None if columns is None else coded(X, columns)
+        read = matrix(X) if named is None else named
         if read.shape[1] == 0:
             raise InputError(f"0 feature(s) (shape={read.shape}) while a minimum of 1 is required.")
         if read.shape[1] > _MOST_FEATURES:
             raise InputError(f"X must have at most {_MOST_FEATURES:,} features; got more, write fewer columns")
-        validate_data(self, X, reset=reset, skip_check_array=True)
+        if named is None:
+            validate_data(self, X, reset=reset, skip_check_array=True)
         return read
 
     def _seen(self, X: Any) -> Floats:
@@ -215,11 +317,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator, ABC):  # type: ignore
         public = super()._public(features, rows=rows)
         return Public(features, public.neighbors, public.price, public.low, public.high, stated_classes(self.classes))
 
-    def _rows(self, public: Public, features: Floats, y: Any) -> Rows:
+    def _rows(self, public: Public, features: Floats, y: Any) -> FitRows:
         classes = public.classes or stated_classes(self.classes)
-        return Rows(features, codes=classes.codes(y))
+        return FitRows(features, codes=classes.codes(_flat(y)))
 
-    def _fit(self, public: Public, rows: Rows) -> None:
+    def _fit(self, public: Public, rows: FitRows) -> None:
         super()._fit(public, rows)
         if public.classes is not None:
             self.classes_ = public.classes.array()
@@ -267,8 +369,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator, ABC):  # type: ignore[m
             features, public.neighbors, public.price, public.low, public.high, target=(float(low[0]), float(high[0]))
         )
 
-    def _rows(self, public: Public, features: Floats, y: Any) -> Rows:  # noqa: ARG002
-        return Rows(features, targets=targets(y))
+    def _rows(self, public: Public, features: Floats, y: Any) -> FitRows:  # noqa: ARG002
+        return FitRows(features, targets=targets(_flat(y)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -278,6 +380,19 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator, ABC):  # type: ignore[m
 
 class PrivateTransformer(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator, ABC):  # type: ignore[misc]
     """The base of transformers that learn from rows at a price."""
+
+
+def _flat(y: Any) -> Any:
+    """Return labels as they are, with scikit-learn's warning where they stand in a matrix of one column."""
+    shape: Any = getattr(y, "shape", ())
+    if len(shape) == 2 and shape[1] == 1:
+        warnings.warn(
+            "A column-vector y was passed when a 1d array was expected. Please change the shape of y, for example "
+            "using ravel().",
+            DataConversionWarning,
+            stacklevel=4,
+        )
+    return y
 
 
 def _lengths(bounds: Any) -> int | None:

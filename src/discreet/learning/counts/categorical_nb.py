@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.learning.base import Public, whole_number
+from discreet.learning.base import Box, Public, first_float, whole_number
 from discreet.learning.counts.one_release import OneRelease, OneRow, labels_of, number_of_classes
-from discreet.learning.exact import CHUNK, Rows, filled
+from discreet.learning.exact import CHUNK, FitRows, filled
 
 Floats = NDArray[np.float64]
 _MOST_BINS = 1 << 16
@@ -70,7 +71,7 @@ class CategoricalNB(OneRelease):
         smoothing = self._smoothing(public)
         return {**super()._plan(public), "added to a count": f"{min(smoothing):.3g} to {max(smoothing):.3g}"}
 
-    def _sums(self, public: Public, rows: Rows) -> NDArray[Any]:
+    def _sums(self, public: Public, rows: FitRows) -> NDArray[Any]:
         """Return the counts of the classes, then of every bin of the first feature by class, then of the second."""
         bins, classes, codes = _stated_bins(self.bins, public.features), number_of_classes(public), labels_of(rows)
         first = np.cumsum([1, *bins[:-1]])[:, np.newaxis]
@@ -82,6 +83,20 @@ class CategoricalNB(OneRelease):
             cells = np.vstack([np.zeros_like(places[:1]), places]) * classes + code[counted]
             total += np.bincount(cells.ravel(), minlength=len(total))
         return total
+
+    def _boxes(self, public: Public) -> Sequence[Box]:
+        """Return every row, then the bins of the first feature, then those of the second: `_bin_of` never falls."""
+        boxes: list[Box] = [()]
+        for place, size in enumerate(_stated_bins(self.bins, public.features)):
+            low, high = public.low[place : place + 1], public.high[place : place + 1]
+
+            def bin_of(cells: Floats, low: Floats = low, high: Floats = high, size: int = size) -> NDArray[np.int64]:
+                return np.asarray(_bin_of(cells[:, np.newaxis], low, high, [size])[0])
+
+            inner = [first_float(bin_of, float(low[0]), float(high[0]), one) for one in range(1, size)]
+            ends = [-math.inf, *inner, math.inf]
+            boxes += [((place, start, end),) for start, end in pairwise(ends)]
+        return boxes
 
     def _model(self, public: Public, noisy: Floats) -> None:
         bins, classes = _stated_bins(self.bins, public.features), number_of_classes(public)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import shake_256
 from typing import Any, ClassVar
@@ -12,9 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.learning.base import Public, whole_number
+from discreet.learning.base import Box, Public, whole_number
 from discreet.learning.counts.one_release import OneRelease, OneRow, labels_of, number_of_classes
-from discreet.learning.exact import CHUNK, Rows, filled
+from discreet.learning.exact import CHUNK, FitRows, filled
 
 Floats = NDArray[np.float64]
 _MOST_LEVELS = 16
@@ -63,6 +63,20 @@ class Splits:
             found[tree] = node - len(features)
         return found
 
+    def boxes(self) -> list[Box]:
+        """Return the leaves of every tree as boxes: a row goes to the right where its cell is above the threshold."""
+        found: list[Box] = []
+        for features, thresholds in zip(self.features, self.thresholds, strict=True):
+            inside: list[dict[int, tuple[float, float]]] = [{}]
+            for node in range(len(features)):
+                feature, end = int(features[node]), float(np.nextafter(thresholds[node], np.inf))
+                low, high = inside[node].get(feature, (-math.inf, math.inf))
+                inside.append({**inside[node], feature: (low, min(high, end))})
+                inside.append({**inside[node], feature: (max(low, end), high)})
+            leaves = inside[len(features) :]
+            found += [tuple((feature, *ends) for feature, ends in leaf.items()) for leaf in leaves]
+        return found
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class RandomTrees(OneRelease, ABC):
@@ -97,7 +111,7 @@ class RandomTrees(OneRelease, ABC):
     def _splits(self, public: Public) -> Splits:
         return Splits.drawn(self.seed, self._trees(), self.max_depth, public.low, public.high)
 
-    def _sums(self, public: Public, rows: Rows) -> NDArray[Any]:
+    def _sums(self, public: Public, rows: FitRows) -> NDArray[Any]:
         """Return the counts of every class in every leaf of every tree."""
         trees, leaves, classes = self._shape(public)
         splits, codes = self._splits(public), labels_of(rows)
@@ -109,6 +123,9 @@ class RandomTrees(OneRelease, ABC):
             cells = (first + splits.leaves(part[counted])) * classes + code[counted]
             total += np.bincount(cells.ravel(), minlength=len(total))
         return total.reshape(trees, leaves, classes)
+
+    def _boxes(self, public: Public) -> Sequence[Box]:
+        return self._splits(public).boxes()
 
     def _model(self, public: Public, noisy: Floats) -> None:
         deviation, (trees, leaves, _) = self._deviation(public), noisy.shape

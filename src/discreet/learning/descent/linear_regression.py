@@ -5,27 +5,26 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base import PrivateRegressor, Public, regime
-from discreet.learning.descent.descent import Descent, descend, signal_of
+from discreet.learning.descent.descent import Descent, descend, descent_of_squares, signal_of
 from discreet.learning.exact import (
     STEPS,
     Chunks,
+    FitRows,
     Measurements,
-    Rows,
     filled,
     in_ball,
     in_unit_box,
+    scaled_targets,
     squared_errors,
 )
 
 Floats = NDArray[np.float64]
-_RADIUS = 0.5  # times the root of the number of features
 _CONSTANT = 0.5
 _LENGTH = math.sqrt(1.0 + _CONSTANT * _CONSTANT)
 
@@ -34,10 +33,10 @@ _LENGTH = math.sqrt(1.0 + _CONSTANT * _CONSTANT)
 class LinearRegression(PrivateRegressor):
     """Linear regression by full-batch noisy descent.
 
-    Features and target are moved into [-1, 1] by their bounds, and rows farther than sqrt(features) / 2 from the middle
-    are pulled to that distance. `coef_` and `intercept_` are in the units of the features and the target: for a row
-    within that distance the prediction is X @ coef_ + intercept_, clipped to `target_bounds`. Rows farther away are
-    pulled before they are predicted, as they were when the weights were learned.
+    Features and target are moved into [-1, 1] by their bounds, and rows farther than sqrt(features) / 2 (at least 1)
+    from the middle are pulled to that distance. `coef_` and `intercept_` are in the units of the features and the
+    target: for a row within that distance the prediction is X @ coef_ + intercept_, clipped to `target_bounds`. Rows
+    farther away are pulled before they are predicted, as they were when the weights were learned.
 
     Privacy. mu-Gaussian-DP under the stated relation, mu the one that the price buys.
         Proof: every step is one release (`descend`) for an equal share of mu^2. A row becomes its vector of norm at
@@ -62,11 +61,7 @@ class LinearRegression(PrivateRegressor):
     """
 
     def _descent(self, public: Public) -> Descent:
-        """Return the plan of the descent, by the signal alone."""
-        signal = self._signal(public)
-        steps = round(min(max(0.5 * signal, 3), 100))
-        rate = min(max(0.12 * signal, 0.7), 10.0)
-        return Descent(steps, rate, 0.3, Fraction(1), momentum=0.7)
+        return descent_of_squares(self._signal(public))
 
     def _signal(self, public: Public) -> float:
         return signal_of(public, public.features + 1)
@@ -80,7 +75,7 @@ class LinearRegression(PrivateRegressor):
     def _noise(self, public: Public) -> Mapping[str, float]:
         return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.targets is None or public.target is None:
             raise AssertionError("a regression reads targets")
         self._low, self._high, self._target = public.low, public.high, public.target
@@ -92,7 +87,7 @@ class LinearRegression(PrivateRegressor):
         shape = (1, public.features + 1)
         self._weights = descend(self._descent(public), public, chunks, squared_errors, measurements, shape)[0]
         half, half_target = public.high / 2 - public.low / 2, self._target[1] / 2 - self._target[0] / 2
-        slopes = self._weights[:-1] / (_LENGTH * _RADIUS * math.sqrt(public.features))
+        slopes = self._weights[:-1] / (_LENGTH * _radius(public.features))
         self.coef_ = slopes * half_target / half
         middle = self._target[0] / 2 + self._target[1] / 2 + self._weights[-1] * (_CONSTANT / _LENGTH) * half_target
         self.intercept_ = float(middle - self.coef_ @ (public.low / 2 + public.high / 2))
@@ -100,7 +95,7 @@ class LinearRegression(PrivateRegressor):
     def _vectors(self, features: Floats) -> Floats:
         """Return rows in the ball, over its radius, with a constant appended, in steps of 2^-19 and at most 1 long."""
         lines, counted = in_unit_box(features, self._low, self._high)
-        unit = in_ball(lines, _RADIUS * math.sqrt(len(lines))) / STEPS
+        unit = in_ball(lines, _radius(len(lines))) / STEPS
         longer = np.vstack([unit, np.full((1, lines.shape[1]), _CONSTANT)])
         return np.where(counted, in_ball(longer, _LENGTH), 0.0)
 
@@ -112,8 +107,6 @@ class LinearRegression(PrivateRegressor):
         return np.asarray(low / 2 + high / 2 + scaled * (high / 2 - low / 2))
 
 
-def scaled_targets(targets: NDArray[Any], bounds: tuple[float, float]) -> Floats:
-    """Return targets in [-1, 1] by their bounds, NaN where there is no finite one."""
-    low, high = (np.array([end]) for end in bounds)
-    lines, counted = in_unit_box(targets[:, np.newaxis], low, high)
-    return np.where(counted, lines[0], np.nan)
+def _radius(features: int) -> float:
+    """Return the radius of the ball that rows are pulled into: few rows of several features are far from the middle."""
+    return max(1.0, 0.5 * math.sqrt(features))

@@ -11,10 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import ParameterError
 from discreet.learning.base import PrivateClassifier, Public, regime, released_center
 from discreet.learning.descent.descent import Descent, descend, signal_of
-from discreet.learning.exact import STEPS, Chunks, Cut, Measurements, Rows, filled, on_sphere, softmax_errors
+from discreet.learning.exact import STEPS, Chunks, Cut, FitRows, Measurements, filled, on_sphere, softmax_errors
 
 Floats = NDArray[np.float64]
 _CONSTANT = 0.2
@@ -28,13 +27,9 @@ class LogisticRegression(PrivateClassifier):
     and `intercept_`, are those of rows on that sphere: features in [-1, 1] by their bounds, less `center_`, over the
     length of that.
 
-    Args:
-        centered: whether a center is released first. Write False after a public map of features, such as
-            `FourierFeatures`, whose rows lie around 0 by themselves, with bounds=(-1, 1).
-
     Privacy. mu-Gaussian-DP under the stated relation, mu the one that the price buys.
-        Proof: the center, if any, is one release (`released_center`), every step another (`descend`); their shares add
-        up to 1. Given the center, a row becomes its vector by a map of that row alone.
+        Proof: the center is one release (`released_center`), every step another (`descend`); their shares add up to 1.
+        Given the center, a row becomes its vector by a map of that row alone.
     Accuracy. The signal s = people mu / sqrt((features + 1) classes) says what to expect, and sets the number of steps,
         their length and the clipping: a public rule.
     Cost. Two products with the matrix of rows a step, at most 200 steps.
@@ -54,15 +49,10 @@ class LogisticRegression(PrivateClassifier):
     array(['a', 'b'], dtype='<U1')
     """
 
-    centered: bool = True
-
     def _descent(self, public: Public) -> tuple[Fraction, Descent]:
         """Return the share of the center and the plan of the descent, by the signal alone."""
-        if not isinstance(self.centered, bool | np.bool_):
-            raise ParameterError("centered must be True or False; got another, write True", parameter="centered")
         signal = self._signal(public)
         share = Fraction(3, 10) if signal < 4 else Fraction(1, 5) if signal < 30 else Fraction(1, 10)
-        share = share if self.centered else Fraction(0)
         steps = round(min(max(4 * signal**0.7, 5), 200))
         rate = min(max(0.8 * math.sqrt(signal), 1.0), 32.0)
         return share, Descent(steps, rate, 0.7 if signal < 10 else 0.5, 1 - share)
@@ -80,10 +70,10 @@ class LogisticRegression(PrivateClassifier):
     def _noise(self, public: Public) -> Mapping[str, float]:
         return {"mean gradient": self._descent(public)[1].noise(public, Measurements(public.price))}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         share, descent = self._descent(public)
         self._low, self._high = public.low, public.high
-        self.center_ = released_center(public, rows, measurements, share) if share else np.zeros(public.features)
+        self.center_ = released_center(public, rows, measurements, share)
         cut = Cut(public.low, public.high)
 
         def made(features: Floats, codes: NDArray[Any]) -> tuple[Floats, NDArray[Any]]:

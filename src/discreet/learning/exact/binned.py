@@ -31,7 +31,7 @@ def bin_length(features: int) -> int:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Binned:
+class BinnedRows:
     """Places of all rows among the bins of all features, 2^14 rows at a time, with what is beside each row. Private."""
 
     places: Sequence[Places]
@@ -47,7 +47,7 @@ class Binned:
         made: Callable[[Floats, NDArray[Any]], tuple[Places, NDArray[Any]]],
         *,
         bins: int,
-    ) -> Binned:
+    ) -> BinnedRows:
         """Return what `made` makes of every 2^14 rows: a line of places a feature, and what is beside the rows."""
         starts = range(0, len(features), CHUNK)
         chunks = [made(features[at : at + CHUNK], beside[at : at + CHUNK]) for at in starts]
@@ -69,7 +69,7 @@ class Binned:
         return sums.astype(np.int64)
 
     def __repr__(self) -> str:
-        return "Binned(private)"
+        return "BinnedRows(private)"
 
 
 def binned_scores(places: Places, weights: Floats) -> Floats:

@@ -54,7 +54,7 @@ def _column(column: Any) -> Floats:
         return numbers(column, odd_is_missing=True).astype(np.float64)
 
 
-def _as_array(table: Any) -> NDArray[Any]:
+def _as_array(table: Any, name: str = "X") -> NDArray[Any]:
     """Return rows in lists, or anything that numpy takes, as an array; what it says about a cell is never passed on."""
     try:
         made: NDArray[Any] = np.asarray(table)
@@ -62,7 +62,7 @@ def _as_array(table: Any) -> NDArray[Any]:
             made = np.asarray(table, dtype=object)
         return made
     except Exception:  # rows of different lengths, foreign objects: the message may show them
-        raise InputError("X must be a table with rows of one length; got something else, write a matrix") from None
+        raise InputError(f"{name} must have rows of one length; got something else, write an array") from None
 
 
 def targets(column: Any) -> Floats:
@@ -85,7 +85,8 @@ def _one_column(column: Any) -> Any:
         raise InputError("y must be one column; got another shape, write y.ravel()")
     if getattr(getattr(column, "dtype", None), "kind", "") == "c":
         raise InputError("Complex data not supported: y must hold labels or real numbers")
-    return column
+    known = isinstance(column, np.ndarray | list | tuple | range) or frame_library(column) is not None
+    return column if known else _as_array(column, "y")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,12 +145,16 @@ def stated_classes(classes: Any) -> Classes:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Rows:
-    """The rows of one fit: features, with class codes or numbers to be predicted beside them. Private."""
+class FitRows:
+    """The rows of one fit: features, with class codes or numbers to be predicted beside them. Private.
+
+    `sums` are the exact sums of a model of one release, where an engine has added them up; there are no features then.
+    """
 
     features: Floats
     codes: NDArray[np.int64] | None = None
     targets: Floats | None = None
+    sums: NDArray[Any] | None = None
 
     def __post_init__(self) -> None:
         for beside in (self.codes, self.targets):

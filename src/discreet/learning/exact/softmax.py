@@ -74,5 +74,5 @@ def on_grid(weights: Floats) -> Floats:
 
 
 def clipped_errors(scores: Floats, beside: NDArray[Any], errors: Errors, clip: float) -> Floats:
-    """Return every row's errors at scores in steps of 2^-39, cut to length `clip`, as whole floats at most 2^19 long."""
+    """Return every row's errors at scores in steps of 2^-39, cut to `clip`, as whole floats at most 2^19 long."""
     return in_ball(errors(scores * (GRID / STEPS), beside), clip)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
 from discreet.laws.number import Number
-from discreet.learning.exact import FitPrice, Measurements, Neighbors
+from discreet.learning.exact import FitNeighbors, FitPrice, Measurements
 from discreet.learning.pac.finite_class import Labeled, labeled
 from discreet.privacy import Guarantee, PrivacyLoss, Relation
 from discreet.privacy.numbers import whole
@@ -70,7 +70,7 @@ class ConjunctionLearner:
         if not 1 <= self.features <= _MOST_FEATURES:
             raise ParameterError(f"features must be from 1 to {_MOST_FEATURES:,}; got another", parameter="features")
         self._price = FitPrice.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu, relation=relation, pure=False)
-        self._squared = Neighbors(self._price.relation, people=1).squared(self.features, acute=True)
+        self._squared = FitNeighbors(self._price.relation, people=1).squared(self.features, acute=True)
 
     @property
     def guarantee(self) -> Guarantee:

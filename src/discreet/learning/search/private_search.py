@@ -24,7 +24,7 @@ from discreet.display.result import told_in_rows
 from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.learning.base import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public, charged, stated_people
-from discreet.learning.exact import STEPS, Measurements, Rows
+from discreet.learning.exact import STEPS, FitRows, Measurements
 from discreet.learning.search.runs import RunsLaw, TruncatedNegativeBinomial
 from discreet.learning.search.total import SearchPrice
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, warn_if_senseless
@@ -110,11 +110,11 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
     Cost. A fit and a prediction of every row by itself, for every run: about a tenth of a millisecond a row.
     Reference. Liu, Talwar 2019; Papernot, Steinke 2022.
 
-    >>> from discreet.learning import LogisticRegression
-    >>> rows = np.repeat([[0.1, 0.2], [0.9, 0.7]], 200, axis=0)
+    >>> from discreet.learning import AdditiveClassifier
+    >>> rows = np.repeat([[0.1], [0.9]], 200, axis=0)
     >>> search = PrivateSearch(
-    ...     LogisticRegression(bounds=(0, 1), classes=["a", "b"]),
-    ...     [{"centered": True}, {"centered": False}],
+    ...     AdditiveClassifier(bounds=(0, 1), classes=["a", "b"]),
+    ...     [{"bins": 2}, {"bins": 20}],
     ...     runs=3,
     ...     epsilon=4,
     ...     delta=1e-6,
@@ -161,13 +161,14 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         run = self._estimator_run(price, settings, X, y) if self._fits else self._factory_run(price, X, y)
         warn_if_senseless(price.guarantee, people=None if self.people is None else stated_people(self.people))
         name = type(self.estimator).__name__ if self._fits else "a function"
-        with (
-            charged(price, f"private search over {name}", session=session, ledger=ledger, analyst=analyst) as charge,
-            warnings.catch_warnings(),
-        ):
-            warnings.simplefilter("ignore")  # one warning a run would tell how many there were
-            best = _best(price.law, settings, run)
-        self._keep(price, best)
+
+        def work() -> None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # one warning a run would tell how many there were
+                self._keep(price, _best(price.law, settings, run))
+
+        description = f"private search over {name}"
+        charge = charged(work, price, description, session=session, ledger=ledger, analyst=analyst)
         self.charge_ = None if charge is None else charge.number
         return self
 
@@ -205,7 +206,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         if not self._fits and not callable(self.estimator):
             raise ParameterError(
                 "estimator must be an estimator of discreet.learning or a factory of functions; got another, write "
-                "LogisticRegression(...), for example",
+                "AdditiveClassifier(...), for example",
                 parameter="estimator",
             )
         if self._fits:
@@ -259,6 +260,11 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
     def _model(self, price: SearchPrice, setting: Mapping[str, Any]) -> Any:
         """Return a fresh estimator of one run."""
         words = {**dict.fromkeys(_PRICED), **price.fit_words(), "relation": self.relation, "people": self.people}
+        unknown = [name for name in setting if name not in self.estimator.get_params()]
+        if unknown:
+            raise ParameterError(
+                f"settings must name parameters of the estimator; got {unknown[0]}, write others", parameter="settings"
+            )
         return clone(self.estimator).set_params(**words).set_params(**setting)
 
     def _estimator_run(self, price: SearchPrice, settings: list[dict[str, Any]], X: Any, y: Any) -> Run:
@@ -321,7 +327,7 @@ def _best(law: RunsLaw, settings: list[dict[str, Any]], run: Run) -> tuple[Any, 
     return best
 
 
-def _scored(model: Any, public: Public, rows: Rows, score: Score | None) -> int:
+def _scored(model: Any, public: Public, rows: FitRows, score: Score | None) -> int:
     """Return the sum of the scores of all rows, in steps of 2^-19: each row's is predicted alone. Private."""
     judge = _judged_class(model, public, rows, score) if rows.targets is None else _judged(model, public, rows, score)
     alone = np.empty((1, public.features))
@@ -334,7 +340,7 @@ def _scored(model: Any, public: Public, rows: Rows, score: Score | None) -> int:
     return total
 
 
-def _judged_class(model: Any, public: Public, rows: Rows, score: Score | None) -> Callable[[int, Floats], float]:
+def _judged_class(model: Any, public: Public, rows: FitRows, score: Score | None) -> Callable[[int, Floats], float]:
     """Return how good a classifier is on a row; 0 for a row of no declared class."""
     labels = () if public.classes is None else public.classes.labels
     codes = np.empty(0) if rows.codes is None else rows.codes
@@ -348,7 +354,7 @@ def _judged_class(model: Any, public: Public, rows: Rows, score: Score | None) -
     return judge
 
 
-def _judged(model: Any, public: Public, rows: Rows, score: Score | None) -> Callable[[int, Floats], float]:
+def _judged(model: Any, public: Public, rows: FitRows, score: Score | None) -> Callable[[int, Floats], float]:
     """Return how good a regression is on a row; 0 for a row without a number to be predicted."""
     low, high = public.target or (0.0, 1.0)
     targets = np.empty(0) if rows.targets is None else rows.targets

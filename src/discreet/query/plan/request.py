@@ -149,8 +149,8 @@ class Engine(ABC):
         """Return for every group with rows the occupied positions, increasing, and their weights, as integer arrays."""
 
     @abstractmethod
-    def rows(self, source: RowSource, columns: Sequence[str]) -> Mapping[str, Any]:
-        """Return columns of rows, with the unit under the name "unit", as arrays; for `grant` only."""
+    def rows(self, source: RowSource, columns: Sequence[str]) -> dict[str, Any]:
+        """Return columns of rows, with the unit under the name "unit", as arrays that are the caller's own."""
 
     @abstractmethod
     def unique_violated(self, table: str, columns: Sequence[str]) -> bool:

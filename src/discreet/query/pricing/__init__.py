@@ -3,4 +3,5 @@
 from discreet.query.pricing.explanation import Explanation, explain
 from discreet.query.pricing.price import cost_under, noise_of, nothing_spent, read_price, word_of
 from discreet.query.pricing.priced_query import PricedQuery, as_released, fresh_digest, priced
+from discreet.query.pricing.release_price import price_under
 from discreet.query.pricing.released_table import Finished, ReleasedTable, finish, public_keys

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError, RelationMismatch, UnknownName
@@ -11,12 +12,24 @@ from discreet.ledger.contract import GRANTED, Parts, taking_up
 from discreet.privacy import Guarantee, Relation
 from discreet.privacy.numbers import as_written
 from discreet.query.answer import Record
-from discreet.query.plan import Scan
+from discreet.query.plan import Scan, SumRequest, Sums
 from discreet.query.policy import Policy
 from discreet.query.session.charging import Charging, private_table
 
 if TYPE_CHECKING:
     from discreet.query.session.session import Session
+
+
+def check_session(session: object) -> None:
+    """Raise unless this is a session; people give the frame itself."""
+    from discreet.query.session.session import Session
+
+    if not isinstance(session, Session):
+        raise ParameterError(
+            f"the first argument must be a Session, not {type(session).__name__}: open one with "
+            "Session.open(policy_file, analyst=...) or Session.from_frames(table=frame, ...). Nothing was spent.",
+            parameter="session",
+        )
 
 
 def grant(
@@ -43,7 +56,7 @@ def grant_once(
     digest: str,
     description: str,
     releases: tuple[str, ...],
-    work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
+    work: Callable[[dict[str, Any], Charge], tuple[Any, str | None]],
     charged: Callable[[Charge], None] | None = None,
 ) -> tuple[Any, str | None, Record]:
     """Hand rows to a mechanism as `Session.grant` does, or return the text that was stored for the same digest.
@@ -57,6 +70,34 @@ def grant_once(
     return charging.once(request, lambda charge: work(rows(), charge), charged=charged)
 
 
+def sum_once(
+    session: Session,
+    table: str,
+    guarantee: Guarantee,
+    *,
+    digest: str,
+    description: str,
+    releases: tuple[str, ...],
+    request: SumRequest,
+    rows: int | None,
+    work: Callable[[Sums], tuple[Any, str | None]],
+) -> tuple[Any, str | None, Record]:
+    """Hand exact sums to a mechanism, computed by the engine, as `grant_once` hands rows.
+
+    `request` adds up every row alike; with `rows` it is run on the bounded table, in which a unit has at most as many.
+    """
+    charging = session._charging
+    charging.refuse_after_failure()
+    known = private_table(charging.policy, table)
+
+    def summed() -> tuple[Any, str | None]:
+        bounded = None if rows is None else charging.engine.bound(known.name, rows)
+        return work(charging.engine.run(replace(request, bounded=bounded)))
+
+    asked = charging.request(_for_policy(charging.policy, guarantee), digest, description, releases)
+    return charging.once(asked, lambda _: summed())
+
+
 def grant_again(
     session: Session,
     table: str,
@@ -67,7 +108,7 @@ def grant_again(
     start: int,
     seen: Parts,
     description: str,
-    work: Callable[[Mapping[str, Any], Charge], tuple[Any, str | None]],
+    work: Callable[[dict[str, Any], Charge], tuple[Any, str | None]],
 ) -> tuple[Any, Record]:
     """Hand rows once more to a mechanism that a crash interrupted, for an additional cost; see `grant_once`.
 
@@ -97,7 +138,7 @@ def _for_policy(policy: Policy, guarantee: Guarantee) -> Guarantee:
     return guarantee
 
 
-def _reader(charging: Charging, table: str, columns: Sequence[str]) -> Callable[[], Mapping[str, Any]]:
+def _reader(charging: Charging, table: str, columns: Sequence[str]) -> Callable[[], dict[str, Any]]:
     """Return what reads columns of a private table."""
     known = private_table(charging.policy, table)
     if not all(isinstance(name, str) for name in columns):

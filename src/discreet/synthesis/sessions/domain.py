@@ -7,14 +7,10 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.errors import MissingBound, ParameterError, UnknownName
-from discreet.frames import person_codes
 from discreet.query import Type
+from discreet.query.plan import bounded, entries_of, table_named
 from discreet.query.policy import ColumnPolicy, TablePolicy, UnitIsRow, header, key_in_toml
-from discreet.randomness import words
 from discreet.synthesis.domain import BINS, Attribute, Binned, Bins, Domain, Records
 
 if TYPE_CHECKING:
@@ -28,8 +24,10 @@ def declared_domain(
     session: Session, table: str, columns: Sequence[str] | None, *, bins: int | Mapping[str, int | Bins]
 ) -> Domain:
     """Return the domain of a session's table; see `domain_of`."""
+    from discreet.query.session import check_session
+
     check_session(session)
-    stated = table_named(session, table)
+    stated = table_named(session.policy, table)
     _check_bins(bins, stated)
     wanted = _wanted(stated, columns)
     found = {name: _attribute(stated.columns[name], bins) for name in wanted}
@@ -37,18 +35,6 @@ def declared_domain(
     if lacking:
         raise MissingBound(_remedy(stated, lacking))
     return Domain(tuple(attribute for attribute in found.values() if attribute is not None))
-
-
-def check_session(session: object) -> None:
-    """Raise unless this is a session; people give the frame itself."""
-    from discreet.query import Session
-
-    if not isinstance(session, Session):
-        raise ParameterError(
-            f"the first argument must be a Session, not {type(session).__name__}: open one with "
-            "Session.open(policy_file, analyst=...) or Session.from_frames(table=frame, ...). Nothing was spent.",
-            parameter="session",
-        )
 
 
 def check_domain(domain: Domain, table: TablePolicy) -> None:
@@ -65,67 +51,11 @@ def check_domain(domain: Domain, table: TablePolicy) -> None:
             )
 
 
-def rows_of_one_unit(table: TablePolicy) -> int:
-    """Return how many records of one unit count at most: what the policy says, and 1 where every row is a unit."""
-    if isinstance(table.unit, UnitIsRow):
-        return 1
-    if table.limits.rows is None:
-        raise MissingBound(
-            f"say how many rows of one unit count: add rows = ... under {header(('tables', table.name))}. Nothing was "
-            "spent."
-        )
-    return table.limits.rows
-
-
 def packed(domain: Domain, table: TablePolicy, rows: Mapping[str, Any], most: int) -> Records:
     """Return rows as an engine hands them out, with at most `most` of each unit, as records of a domain. Private."""
     kept = slice(None) if isinstance(table.unit, UnitIsRow) else bounded(rows["unit"], most)
-    typed = {name: _typed(rows[name], table.columns[name].type)[kept] for name in domain.names}
+    typed = {name: entries_of(rows[name], table.columns[name].type)[kept] for name in domain.names}
     return domain.encode(typed)
-
-
-def bounded(units: Any, most: int) -> NDArray[np.int64]:
-    """Return the positions of the rows to keep: at most `most` of each unit, a uniformly random set of its rows.
-
-    Rows that name nobody are not kept; `frames.units` says which ids are one unit.
-
-    Privacy. The law of what is kept is a product over units, and the factor of a unit depends on its own rows alone.
-        So tables that differ in one unit have, coupled, kept tables that differ in at most `most` rows of that unit, or
-        under change-one in at most `most` rows that go and `most` that come.
-        Proof: every row gets a key; keys are independent and uniform, and drawn again, all of them, until no two are
-        alike. Given that, all orders of the keys are equally likely. A unit keeps its rows with the least keys; which
-        these are depends on the order of the keys of its own rows only. These orders are uniform and independent over
-        units, since the order of all rows is uniform and the units share no row.
-    Cost. One sort.
-
-    >>> kept = bounded(["ana", "ben", "ana", "ana"], 2)
-    >>> len(kept), 1 in kept
-    (3, True)
-    """
-    unit = person_codes(units)
-    held = np.flatnonzero(unit >= 0)
-    keys = _distinct_keys(len(held))
-    order = held[np.lexsort((keys, unit[held]))]
-    first = np.flatnonzero(np.diff(unit[order], prepend=-1))
-    rank = np.arange(len(order)) - np.repeat(first, np.diff(np.append(first, len(order))))
-    return np.sort(order[rank < most])
-
-
-def _distinct_keys(count: int) -> NDArray[np.uint64]:
-    """Return uniform words of which no two are alike."""
-    while True:
-        keys = words(count)
-        if len(np.unique(keys)) == count:
-            return keys
-
-
-def table_named(session: Session, name: str) -> TablePolicy:
-    """Return what the policy says about a private table."""
-    for one in session.policy.tables.values():
-        if one.name.lower() == str(name).lower():
-            return one
-    known = ", ".join(session.policy.tables)
-    raise UnknownName(f"there is no private table {str(name)[:80]!r}; there are {known}. Nothing was spent.")
 
 
 def _wanted(table: TablePolicy, columns: Sequence[str] | None) -> list[str]:
@@ -207,12 +137,3 @@ def _remedy(table: TablePolicy, lacking: Sequence[str]) -> str:
         f"the policy does not say which values {name} can have{dated}. Add {line} under {place}{more}, or name the "
         "columns to take without it (columns=[...], --column). Nothing was spent."
     )
-
-
-def _typed(entries: Any, kind: Type) -> Any:
-    """Return a column as arrays whose entries are those of the policy's type: a date is no time."""
-    if kind is Type.DATE and np.ma.getdata(entries).dtype.kind == "M":
-        return np.ma.masked_array(
-            np.ma.getdata(entries).astype("datetime64[D]"), mask=np.ma.getmaskarray(entries) | np.isnat(entries)
-        )
-    return np.ma.asarray(entries)

@@ -7,7 +7,6 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.display import Progress, definition_list, listener
@@ -15,16 +14,15 @@ from discreet.errors import ConflictingParameters, DiscreetError, MissingParamet
 from discreet.laws.number import Number
 from discreet.ledger import Charge
 from discreet.ledger.contract import guarantee_to_plain
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureDP, Relation, largest_mu, largest_rho
-from discreet.privacy.adaptive import root_down
+from discreet.privacy import Guarantee, Relation
 from discreet.privacy.guarantees import in_words, with_notion
-from discreet.privacy.numbers import written
+from discreet.query.plan import rows_of_one_unit, table_named
 from discreet.query.policy import MOST_PEOPLE, TablePolicy, UnitIsRow
-from discreet.query.pricing import nothing_spent, read_price
+from discreet.query.pricing import nothing_spent, price_under, read_price
 from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods import Make
-from discreet.synthesis.sessions.domain import check_domain, check_session, packed, rows_of_one_unit, table_named
+from discreet.synthesis.sessions.domain import check_domain, packed
 from discreet.synthesis.sessions.in_words import plan_lines
 from discreet.synthesis.sessions.stored import from_text, in_full, to_text
 from discreet.synthesis.workloads import Workload
@@ -173,6 +171,8 @@ def prepare(
     people: int | None = None,
 ) -> Prepared:
     """Return a release that could be made at a price, or refuse it; nothing is charged and no data is read."""
+    from discreet.query.session import check_session
+
     check_session(session)
     if not isinstance(workload, Workload):
         raise ParameterError(
@@ -181,7 +181,7 @@ def prepare(
             "spent.",
             parameter="workload",
         )
-    stated_table = table_named(session, table)
+    stated_table = table_named(session.policy, table)
     check_domain(workload.domain, stated_table)
     given = read_price(
         epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share")
@@ -193,63 +193,6 @@ def prepare(
     except DiscreetError as problem:
         raise nothing_spent(problem) from None
     return Prepared(session, stated_table, made)
-
-
-def price_under(budget: Guarantee, price: Price) -> Price:
-    """Return what a price buys under a budget, as synthesizers take it; raise an error where it buys nothing.
-
-    Under a budget of zCDP epsilon with delta buys the largest rho that implies them, and mu costs mu^2/2. Under a
-    Gaussian budget epsilon with delta buys the largest mu, and rho is read as mu^2/2. Epsilon alone stays pure.
-
-    >>> price_under(ApproxDP(2, Fraction(1, 10**6)), read_price(share=0.5))
-    Price(epsilon=Fraction(1, 1), delta=Fraction(1, 2000000))
-    """
-    if price.epsilon is None and price.delta is not None:
-        word = "share" if price.share is not None else "rho" if price.mu is None else "mu"
-        raise ConflictingParameters(
-            f"delta= must be left out beside {word}=: no key is selected; got delta=, write {word}=. Nothing was "
-            "spent.",
-            parameter="delta",
-        )
-    if isinstance(budget, ZCDP):
-        return _under_concentrated(budget, price)
-    if isinstance(budget, GaussianDP):
-        return _under_gaussian(budget, price)
-    if not isinstance(budget, PureDP | ApproxDP):
-        raise AssertionError("a budget is pure, approximate, concentrated or Gaussian")
-    if price.rho is not None or price.mu is not None:
-        word = "rho" if price.mu is None else "mu"
-        raise ParameterError(
-            f"{word}= must be left out under a budget in epsilon; got {word}=, write epsilon=. Nothing was spent.",
-            parameter=word,
-        )
-    if price.delta is not None and isinstance(budget, PureDP):
-        raise ParameterError(
-            "delta= must be left out under a pure budget; got delta=, write epsilon= alone. Nothing was spent.",
-            parameter="delta",
-        )
-    if price.share is None:
-        return price
-    delta = price.share * Fraction(budget.delta) if isinstance(budget, ApproxDP) else None
-    return Price(epsilon=price.share * Fraction(budget.epsilon), delta=delta)
-
-
-def _under_concentrated(budget: ZCDP, price: Price) -> Price:
-    if price.share is not None:
-        return Price(rho=price.share * Fraction(budget.rho))
-    if price.epsilon is not None and price.delta is not None:
-        return Price(rho=largest_rho(price.epsilon, price.delta))
-    return price
-
-
-def _under_gaussian(budget: GaussianDP, price: Price) -> Price:
-    """Return the price in mu, rounded down where it is not rational; a pure one stays, and costs the mu it implies."""
-    if price.epsilon is not None and price.delta is not None:
-        return Price(mu=largest_mu(price.epsilon, price.delta))
-    if price.epsilon is not None or price.mu is not None:
-        return price
-    squared = price.share * written(budget.mu) ** 2 if price.share is not None else 2 * (price.rho or Fraction(0))
-    return Price(mu=written(root_down(squared)))
 
 
 def neighbors_of(session: Session, table: TablePolicy, people: int | None) -> Neighbors:

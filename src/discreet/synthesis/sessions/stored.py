@@ -1,33 +1,28 @@
-"""A release as text that a ledger keeps, so that the same request is answered again without being paid again.
-
-A public object with all that it is made of, in a form that JSON writes: two that differ anywhere differ in it.
-"""
+"""A release as text that a ledger keeps, so that the same request is answered again without being paid again."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import json
-import math
-import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import fields, is_dataclass
-from enum import Enum
-from fractions import Fraction
+from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from discreet.errors import DiscreetError, LedgerMismatch
+from discreet.ledger.contract import MOST_BYTES, UNREADABLE, TextForms, array_of, array_words
+from discreet.ledger.contract import in_full as all_of
 from discreet.synthesis.base import Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.dual_query import Round
 from discreet.synthesis.workloads import Workload
 
-MOST_BYTES = 64 << 20  # of a text that is stored; a larger release is handed out once
-_MOST_ARRAY = 4 << 30  # bytes of one array that is read
 _FORMAT = 2
+_FORMS = TextForms(
+    other=str,
+    round=(
+        Round,
+        lambda value: [value.number, array_words(value.queries), array_words(value.signs)],
+        lambda content: Round(content[0], array_of(content[1]), array_of(content[2])),
+    ),
+)
 
 
 def to_text(release: SyntheticRelease) -> str | None:
@@ -48,24 +43,17 @@ def to_text(release: SyntheticRelease) -> str | None:
         "plan": release.plan,
         "evidence": release.evidence,
     }
-    text = json.dumps({name: _plain(value) for name, value in fields.items()}, separators=(",", ":"), sort_keys=True)
+    text = json.dumps(
+        {name: _FORMS.plain(value) for name, value in fields.items()}, separators=(",", ":"), sort_keys=True
+    )
     return text if len(text) <= MOST_BYTES else None
 
 
 def from_text(text: str, made: Synthesizer) -> SyntheticRelease:
     """Return the release that was stored for a synthesizer; raise for any other text."""
     try:
-        return _release({name: _value(value) for name, value in json.loads(text).items()}, made)
-    except (
-        ArithmeticError,
-        AttributeError,
-        DiscreetError,
-        LookupError,
-        RecursionError,
-        TypeError,
-        ValueError,
-        zlib.error,
-    ):
+        return _release({name: _FORMS.value(value) for name, value in json.loads(text).items()}, made)
+    except (DiscreetError, *UNREADABLE):
         raise LedgerMismatch(
             "the ledger holds something else for this request than a release of these queries, perhaps by another "
             "version of discreet. Nothing was spent."
@@ -96,93 +84,6 @@ def _release(fields: Mapping[str, Any], made: Synthesizer) -> SyntheticRelease:
     )
 
 
-def _plain(value: Any) -> Any:
-    """Return a public value as JSON has it; what JSON has not is written as one entry {kind: content}."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, bool | int | str) or (isinstance(value, float) and math.isfinite(value)):
-        return value
-    if isinstance(value, np.ndarray) and value.dtype.kind not in "biuf":
-        value = value.tolist()
-    for kind, (types, write, _) in _KINDS.items():
-        if isinstance(value, types):
-            return {kind: write(value)}
-    return str(value)
-
-
-def _value(plain: Any) -> Any:
-    """Return what `_plain` was given."""
-    if not isinstance(plain, dict):
-        return plain
-    ((kind, content),) = plain.items()
-    return _KINDS[kind][2](content)
-
-
-def _array_words(array: NDArray[Any]) -> list[Any]:
-    """Return an array as its type, its shape and its bytes, compressed."""
-    little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
-    content = base64.b64encode(zlib.compress(little.tobytes(), 6)).decode()
-    return [array.dtype.newbyteorder("<").str, list(array.shape), content]
-
-
-def _array(words: list[Any]) -> NDArray[Any]:
-    """Return the array, from as many bytes as its shape says and no more."""
-    kind, shape = np.dtype(words[0]), tuple(int(length) for length in words[1])
-    size = math.prod(shape) * kind.itemsize
-    if kind.kind not in "biuf" or min(shape, default=0) < 0 or size > _MOST_ARRAY:
-        raise ValueError("no array of numbers")
-    unpacked = zlib.decompressobj()
-    found = np.frombuffer(unpacked.decompress(base64.b64decode(words[2], validate=True), size + 1), dtype=kind)
-    return found.reshape(shape).astype(kind.newbyteorder("="))
-
-
-_KINDS: Mapping[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
-    "float": (float, repr, float),
-    "fraction": (Fraction, str, Fraction),
-    "array": (np.ndarray, _array_words, _array),
-    "round": (
-        Round,
-        lambda value: [value.number, _array_words(value.queries), _array_words(value.signs)],
-        lambda content: Round(content[0], _array(content[1]), _array(content[2])),
-    ),
-    "list": (list, lambda value: [_plain(one) for one in value], lambda content: [_value(one) for one in content]),
-    "tuple": (
-        tuple,
-        lambda value: [_plain(one) for one in value],
-        lambda content: tuple(_value(one) for one in content),
-    ),
-    "mapping": (
-        Mapping,
-        lambda value: [[_plain(name), _plain(one)] for name, one in value.items()],
-        lambda content: {_value(name): _value(one) for name, one in content},
-    ),
-}  # each with its type, how it is written and how it is read
-
-
-def in_full(value: Any) -> Any:
-    """Return a synthesizer, or a part of one, as its type and the same of every field.
-
-    Nothing is left out because it seems not to matter: a digest that forgets a parameter hands out another release.
-    A field that is marked as `later` is left out at its default only, so that what was stored before there was such a
-    field is found again.
-
-    >>> from fractions import Fraction
-    >>> in_full((1, True, Fraction(1, 2), None)), in_full(1.0)
-    (['tuple', ['int', '1'], ['bool', 'True'], ['Fraction', 'Fraction(1, 2)'],
-        ['NoneType', 'None']], ['float', '1.0'])
-    """
-    kind = type(value).__name__
-    if isinstance(value, Workload):
-        return [kind, value.digest]
-    if isinstance(value, np.ndarray):
-        content = np.ascontiguousarray(value)
-        return [kind, str(content.dtype), list(content.shape), hashlib.sha256(content.tobytes()).hexdigest()]
-    if isinstance(value, Mapping):
-        return [kind, *(in_full(pair) for pair in value.items())]
-    if isinstance(value, tuple | list):
-        return [kind, *(in_full(one) for one in value)]
-    if is_dataclass(value):
-        held = [(one, getattr(value, one.name)) for one in fields(value)]
-        named = [(one.name, part) for one, part in held if not ("later" in one.metadata and part == one.default)]
-        return [kind, *([name, in_full(part)] for name, part in named)]
-    return [kind, value.name if isinstance(value, Enum) else repr(value)]
+def in_full(made: Any) -> Any:
+    """Return a synthesizer, or a part of one, as all that it is made of, for its digest."""
+    return all_of(made, digested=(Workload,))

@@ -155,7 +155,7 @@ class DuckDBEngine(Engine):
             answer[_key(asked, key) if asked.keys else ()] = (places[there], weights[there])
         return answer
 
-    def rows(self, source: RowSource, columns: Sequence[str]) -> Mapping[str, Any]:
+    def rows(self, source: RowSource, columns: Sequence[str]) -> dict[str, Any]:
         """Return columns of rows as arrays, masked where a value is NULL, with the unit under the name "unit"."""
         below = block(self._tables, source, frozenset(columns), None).nested()
         items = [f"{below.columns[name]} AS c_{index}" for index, name in enumerate(columns)]

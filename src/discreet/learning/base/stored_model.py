@@ -1,0 +1,132 @@
+"""A fitted model as public text, and back bit for bit: what a ledger keeps, and what a file of a model holds."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import fields, is_dataclass
+from datetime import date, datetime
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import DiscreetError, InputError, LedgerMismatch
+from discreet.learning.exact import FitPrice
+from discreet.ledger.contract import MOST_BYTES, UNREADABLE, TextForms
+from discreet.privacy import Price, Relation
+
+Model = Any  # a `PrivateEstimator`, whose file reads this one
+
+_FORMAT = 1
+_FROM_PRICE = ("guarantee_", "loss_", "charge_")  # made again from the price and the ledger
+_ROOM = "discreet.learning"
+
+
+class _OfTheRoom(type):
+    def __instancecheck__(cls, value: object) -> bool:
+        return is_dataclass(type(value)) and type(value).__module__.startswith(f"{_ROOM}.")
+
+
+class _Record(metaclass=_OfTheRoom):
+    """Any dataclass of this room, such as the splits of a tree: written by its name and its fields."""
+
+
+def _record_words(value: Any) -> list[Any]:
+    return [type(value).__name__, *([one.name, FORMS.plain(getattr(value, one.name))] for one in fields(value))]
+
+
+def _record(words: list[Any]) -> Any:
+    name, *given = words
+    return class_named(name)(**{str(one): FORMS.value(value) for one, value in given})
+
+
+def class_named(name: str) -> Any:
+    """Return the dataclass of this room with a name; no two have the same one."""
+    for module, held in sorted(sys.modules.items()):
+        found = getattr(held, name, None) if module.startswith(f"{_ROOM}.") else None
+        if isinstance(found, type) and is_dataclass(found) and found.__module__ == module:
+            return found
+    raise LookupError("there is no such class")
+
+
+def _price(amounts: list[Any]) -> Price:
+    return Price(**{name: Fraction(one) for name, one in amounts})
+
+
+FORMS = TextForms(
+    time=(datetime, datetime.isoformat, datetime.fromisoformat),
+    date=(date, date.isoformat, date.fromisoformat),
+    relation=(Relation, lambda value: value.name, Relation.__getitem__),
+    price=(
+        FitPrice,
+        lambda value: [[[name, str(one)] for name, one in value.stated.amounts().items()], value.relation.name],
+        lambda content: FitPrice(_price(content[0]), Relation[content[1]]),
+    ),
+    record=(_Record, _record_words, _record),
+)
+
+
+def fitted(model: Model) -> dict[str, Any]:
+    """Return all that a fit has left in a model, by name, but what follows from the price, and the charge."""
+    stated = model.get_params(deep=False)
+    return {name: one for name, one in vars(model).items() if name not in stated and name not in _FROM_PRICE}
+
+
+def restore(model: Model, content: Mapping[str, Any], charge: int | None) -> None:
+    """Put what a fit has left into a model."""
+    model.__dict__.update(content)
+    price = model._price
+    model.guarantee_, model.loss_, model.charge_ = price.guarantee, price.loss, charge
+
+
+def to_text(model: Model, *, parameters: bool = False) -> str:
+    """Return a fitted model as JSON text, with the constructor's parameters where they are wanted."""
+    content = {
+        "format": _FORMAT,
+        "estimator": type(model).__name__,
+        "fitted": {name: FORMS.plain(value) for name, value in fitted(model).items()},
+    }
+    if parameters:
+        content["parameters"] = {name: FORMS.plain(one) for name, one in model.get_params(deep=False).items()}
+        content["charge"] = getattr(model, "charge_", None)
+    return json.dumps(content, separators=(",", ":"), sort_keys=True)
+
+
+def storable(model: Model) -> str | None:
+    """Return the text of a model for a ledger, or None if that is longer than a ledger keeps."""
+    text = to_text(model)
+    return text if len(text) <= MOST_BYTES else None
+
+
+def from_ledger(text: str, model: Model) -> Mapping[str, Any]:
+    """Return the fitted attributes that a ledger keeps for a model; raise for any other text."""
+    try:
+        return _content(json.loads(text), type(model).__name__)
+    except (DiscreetError, *UNREADABLE):
+        raise LedgerMismatch(
+            "the ledger holds something else for this request than a model of this estimator, perhaps by another "
+            "version of discreet. Nothing was spent."
+        ) from None
+
+
+def from_file(text: str, base: type) -> Model:
+    """Return the model that the text of a file describes, of a class below `base`; raise for any other text."""
+    try:
+        plain = json.loads(text)
+        kind = class_named(plain["estimator"])
+        if not issubclass(kind, base):
+            raise TypeError("no estimator")
+        model = kind(**{name: FORMS.value(one) for name, one in plain["parameters"].items()})
+        restore(model, _content(plain, kind.__name__), plain["charge"])
+    except (DiscreetError, *UNREADABLE):
+        raise InputError(
+            "a file of a model must be one that discreet has written; got another, perhaps of another version of "
+            "discreet: write it again"
+        ) from None
+    return model
+
+
+def _content(plain: Mapping[str, Any], estimator: str) -> dict[str, Any]:
+    if (plain["format"], plain["estimator"]) != (_FORMAT, estimator):
+        raise ValueError("another model")
+    return {str(name): FORMS.value(value) for name, value in plain["fitted"].items()}

@@ -1,0 +1,59 @@
+"""A fitted model in a file: public JSON text, read without running anything that the file says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from discreet.errors import InputError
+from discreet.learning.base import PrivateEstimator, from_file, to_text
+
+_MOST_BYTES = 1 << 30
+
+
+def save_model(model: Any, path: str | Path) -> Path:
+    """Write a fitted model into a file; everything in it was released, so it may be shown to everybody.
+
+    Args:
+        model: a fitted estimator of this room.
+        path: the file, which is written over.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> from discreet.learning import LogisticRegression
+    >>> from discreet.privacy import Relation
+    >>> model = LogisticRegression(
+    ...     mu=1,
+    ...     relation=Relation.ADD_REMOVE,
+    ...     people=100,
+    ...     bounds=(0, 1),
+    ...     classes=[0, 1],
+    ... ).fit([[0.5]] * 100, [0, 1] * 50)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load_model(save_model(model, f"{folder}/model.json"))
+    >>> bool((again.coef_ == model.coef_).all())
+    True
+    """
+    from sklearn.utils.validation import check_is_fitted
+
+    if not isinstance(model, PrivateEstimator):
+        raise InputError(f"model must be an estimator of discreet.learning; got {type(model).__name__}")
+    check_is_fitted(model)
+    place = Path(path)
+    place.write_text(to_text(model, parameters=True), encoding="utf-8")
+    return place
+
+
+def load_model(path: str | Path) -> Any:
+    """Return the model that `save_model` wrote; the file may come from anybody, for it is text and no program.
+
+    Args:
+        path: the file.
+    """
+    with Path(path).open("rb") as opened:
+        held = opened.read(_MOST_BYTES + 1)
+    try:
+        text = held.decode("utf-8")
+    except UnicodeDecodeError:
+        text = ""
+    return from_file(text if len(held) <= _MOST_BYTES else "", PrivateEstimator)
