@@ -18,7 +18,7 @@ from discreet.learning import (
     TruncatedNegativeBinomial,
 )
 from discreet.learning.exact import STEPS, measurements
-from discreet.learning.search.total import SearchPrice
+from discreet.learning.search.price import SearchPrice
 from discreet.ledger import MemoryLedger, Terms
 from discreet.ledger.contract import EntryKind
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP, Relation

@@ -25,8 +25,8 @@ from discreet.errors import ConflictingParameters, InputError, MissingParameter,
 from discreet.laws.number import Number
 from discreet.learning.base import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public, charged, stated_people
 from discreet.learning.exact import STEPS, FitRows, Measurements
-from discreet.learning.search.runs import RunsLaw, TruncatedNegativeBinomial
-from discreet.learning.search.total import SearchPrice
+from discreet.learning.search.price import SearchPrice
+from discreet.learning.search.runs import Poisson, RunsLaw, TruncatedNegativeBinomial
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, warn_if_senseless
 from discreet.privacy.guarantees import with_notion
 from discreet.randomness import uniform_below
@@ -235,7 +235,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
             )
         if self.law is None:
             return TruncatedNegativeBinomial.of_mean(self.runs or 0)
-        if not isinstance(self.law, RunsLaw):
+        if not isinstance(self.law, TruncatedNegativeBinomial | Poisson):  # the price is proven for these
             raise ParameterError("law must be a law of runs; got another, write law=Poisson(10)", parameter="law")
         return self.law
 
