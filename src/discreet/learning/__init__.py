@@ -14,6 +14,7 @@ from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 from discreet.learning.model_file import load_model, save_model
 from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
 from discreet.learning.score_curves import ScoreCurve, score_curve
+from discreet.learning.search import Poisson, PrivateSearch, TruncatedNegativeBinomial
 
 __all__ = [
     "PCA",
@@ -31,11 +32,14 @@ __all__ = [
     "LogisticRegression",
     "NearestCentroid",
     "Pipeline",
+    "Poisson",
+    "PrivateSearch",
     "RandomForestClassifier",
     "RandomLeaves",
     "Ridge",
     "ScoreCurve",
     "StandardScaler",
+    "TruncatedNegativeBinomial",
     "load_model",
     "save_model",
     "score_curve",
