@@ -3,5 +3,5 @@
 from discreet.learning.pac.conjunctions import Conjunction, ConjunctionLearner
 from discreet.learning.pac.finite_class import FiniteClassLearner
 from discreet.learning.pac.parities import Parity, ParityLearner
-from discreet.learning.pac.sample_sizes import SampleSizes, sample_sizes
+from discreet.learning.pac.people_needed import SampleSizes, sample_sizes
 from discreet.learning.pac.thresholds import Stump, StumpLearner
