@@ -84,8 +84,8 @@ def test_picking_features_by_the_holdout_fools_a_plain_one_and_not_this_one():
     weights = np.sign(on_train) * chosen
     plain = np.mean(np.sign(held @ weights) == known)
     truth = np.mean(np.sign(fresh @ weights) == new)
-    assert plain > 0.53
-    assert truth < 0.52
+    assert plain > 0.52
+    assert truth < 0.51
     made = ReusableHoldout(count, threshold=0.04, hits=2, epsilon=2, delta=1e-6, bounds=(-1, 1))
     answers = np.array(
         [made.ask(on_training=train[:, place] * sides, on_holdout=held[:, place] * known) for place in range(features)]
