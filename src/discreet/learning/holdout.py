@@ -125,8 +125,8 @@ class _PaidHits:
         """Return a noisy mean where a value is above the threshold, up to noise, else None."""
         if self.remaining == 0:
             raise StreamSpent(
-                f"this holdout has paid for its {self.hits:,} answers and is over; take new rows, about which nobody has "
-                "asked"
+                f"this holdout has paid for its {self.hits:,} answers and is over; take new rows, about which nobody "
+                "has asked"
             )
         if self._stream is None:
             self._stream = self._watching(self._comparing, 0)
