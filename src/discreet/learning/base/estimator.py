@@ -21,7 +21,7 @@ from discreet.laws.number import Number
 from discreet.learning.base.charging import charged, refuse_books
 from discreet.learning.base.declared_columns import coded
 from discreet.learning.base.explanation import FitExplanation
-from discreet.learning.base.parameters import stated_bounds, stated_people
+from discreet.learning.base.parameters import stated_bounds, stated_people, whole_number
 from discreet.learning.base.pushed_down import Box
 from discreet.learning.exact import (
     Classes,
@@ -113,22 +113,35 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             ledger: the ledger that is charged, where there is no session.
             analyst: who fits, where the ledger knows several.
         """
-        refuse_books(self.get_params(deep=False))
-        features = self._read(X, reset=True)
-        public = self._public(features.shape[1])
-        rows = self._rows(public, features, y)
-        self._plan(public)  # what cannot be planned is refused before the charge
+        stated = self.get_params(deep=False)
+        refuse_books(stated)
+        fresh = type(self)(**stated)  # a fit that is refused, or fails, leaves the model as it was
+        features = fresh._read(X, reset=True)
+        public = fresh._public(features.shape[1])
+        rows = fresh._rows(public, features, y)
+        fresh._plan(public)  # what cannot be planned is refused before the charge
         judged(public.price, public.neighbors.people)
         charge = charged(
-            lambda: self._fit(public, rows),
+            lambda: fresh._fit(public, rows),
             public.price,
             f"fit of {type(self).__name__}",
             session=session,
             ledger=ledger,
             analyst=analyst,
         )
-        self.charge_ = None if charge is None else charge.number
+        fresh.charge_ = None if charge is None else charge.number
+        self._become(fresh)
         return self
+
+    def _become(self, fresh: Self) -> None:
+        """Take over what a fit has left in another model of the same parameters, and let go of what was learned before.
+
+        Names that do not end with an underscore may be scikit-learn's own, and stay.
+        """
+        stated = self.get_params(deep=False)
+        for name in [name for name in vars(self) if name not in stated and name.endswith("_")]:
+            delattr(self, name)
+        self.__dict__.update({name: one for name, one in vars(fresh).items() if name not in stated})
 
     def fit_session(
         self,
@@ -163,17 +176,13 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             people: about how many rows count; public, and never counted.
         """
         from discreet.learning.base.from_session import prepared_fit
-        from discreet.learning.base.stored_model import fitted
 
         prepared = prepared_fit(
             self, session, table, features, target,
             epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, people=people,
         )  # fmt: skip
         prepared.fit()
-        for name in fitted(self):
-            delattr(self, name)
-        stated = self.get_params(deep=False)
-        self.__dict__.update({name: one for name, one in vars(prepared.model).items() if name not in stated})
+        self._become(prepared.model)
         return self
 
     def score_session(
@@ -219,7 +228,8 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             known = self.n_features_in_
         if known is None:
             raise InputError("features must be given where bounds do not say how many there are; write explain(30)")
-        return self._explanation(self._public(known))
+        count = whole_number(known, name="features", least=1, most=_MOST_FEATURES)
+        return self._explanation(self._public(count))
 
     def _explanation(self, public: Public) -> FitExplanation:
         """Return what is known of a fit from what is public about it."""
@@ -285,7 +295,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         named = None if columns is None else coded(X, columns)
         read = matrix(X) if named is None else named
         if read.shape[1] == 0:
-            raise InputError(f"0 feature(s) (shape={read.shape}) while a minimum of 1 is required.")
+            raise InputError("X must have columns: 0 feature(s) (shape=(0, 0)) while a minimum of 1 is required.")
         if read.shape[1] > _MOST_FEATURES:
             raise InputError(f"X must have at most {_MOST_FEATURES:,} features; got more, write fewer columns")
         if named is None:

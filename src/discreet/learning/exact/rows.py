@@ -56,13 +56,39 @@ def _column(column: Any) -> Floats:
 
 def _as_array(table: Any, name: str = "X") -> NDArray[Any]:
     """Return rows in lists, or anything that numpy takes, as an array; what it says about a cell is never passed on."""
+    made = _listed(table) if isinstance(table, list | tuple) else _converted(table)
+    if made is None:
+        raise InputError(f"{name} must have rows of one length; got something else, write an array")
+    return made
+
+
+def _listed(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
+    """Return rows in lists as an array of objects, cell by cell: no cell has a say in the type of the others.
+
+    Numbers in a row that is no sequence make one dimension. An empty list has no columns.
+    """
+    sequences = [isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1) for row in rows]
+    if not any(sequences):
+        flat = np.empty(len(rows), dtype=object)
+        for place, cell in enumerate(rows):
+            flat[place] = cell
+        return flat if rows else np.empty((0, 0), dtype=object)
+    if not all(sequences) or len({len(row) for row in rows}) > 1:
+        return None
+    made = np.empty((len(rows), len(rows[0])), dtype=object)
+    for place, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            made[place, column] = cell
+    return made
+
+
+def _converted(table: Any) -> NDArray[Any] | None:
+    """Return what numpy makes of anything else, or None where it raises: its message may show a cell."""
     try:
         made: NDArray[Any] = np.asarray(table)
-        if made.dtype.kind not in "fiubcO":  # numpy makes texts of all cells for the sake of one
-            made = np.asarray(table, dtype=object)
-        return made
-    except Exception:  # rows of different lengths, foreign objects: the message may show them
-        raise InputError(f"{name} must have rows of one length; got something else, write an array") from None
+        return made if made.dtype.kind in "fiubcO" else np.asarray(table, dtype=object)
+    except Exception:  # whatever a foreign object raises
+        return None
 
 
 def targets(column: Any) -> Floats:
@@ -167,4 +193,4 @@ class FitRows:
         return len(self.features)
 
     def __repr__(self) -> str:
-        return "Rows(private)"
+        return "FitRows(private)"
