@@ -64,7 +64,7 @@ class Release:
 
 @pytest.mark.theorem("inversion.privacy")
 def test_the_best_attack_on_one_bit_stays_below_the_ceiling():
-    """One member, whose bit is published with noise: a member's bit is guessed rightly with the chance 1 / (1 + e^-eps).
+    """One member, whose bit is published with noise, is guessed rightly with the chance 1 / (1 + e^-epsilon).
 
     The gap of one run has a standard deviation below 0.68, so that of 4,000 runs one below 0.011; 0.075 is seven.
     """

@@ -40,7 +40,7 @@ def inversion(people: int, seed: int, columns: int, models: int, epsilon: float,
 
 def _attacked(make: Callable[[], Any], people: int, columns: int, models: int, seed: int) -> attacks.Inversion:
     """Train and invert many models."""
-    found = []
+    found: list[attacks.Inversion] = []
     for place in range(models):
         members, outsiders = attacks.invented_doses(people=people, columns=columns, seed=seed + place)
         model = make().fit(*members)

@@ -26,7 +26,7 @@ from discreet.display import Table, format_number
 @telling.epsilon(0.01, 20, "Price of a private model.")
 @targets.delta()
 @options.plot_to()
-def lira(  # noqa: PLR0913  one argument an option
+def lira(
     *, people: int, seed: int, columns: int, models: int, epsilon: float, delta: float, plot_file: Path | None
 ) -> None:
     """Tell who is in the training set of a model by what shadow models say of people.

@@ -23,7 +23,7 @@ from discreet.display import Table, format_number
 @options.stated("--times", click.IntRange(2, 20), 3, "How often the broken twin lets a canary through.")
 @options.confidence_option("Confidence of the bounds.")
 @options.plot_to()
-def training(  # noqa: PLR0913  one argument an option
+def training(
     *, canaries: int, guesses: int, epsilon: float, delta: float, times: int, confidence: float, plot_file: Path | None
 ) -> None:
     """Audit a training from one run, and one that is broken.
