@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local lock clean
+.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local bench-learning lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -119,6 +119,9 @@ bench-synthesis: $(READY) ## release the workloads of the DualQuery paper and ot
 
 bench-local: $(READY) ## compare the local model with its peers and its theory; write docs/evidence/bench-local.md
 	@$(RUN) -m benchmarks.local.run --write
+
+bench-learning: $(READY) ## compare private learning with its peers; write docs/evidence/bench-learning.md
+	@$(RUN) -m benchmarks.learning.run --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

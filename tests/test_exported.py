@@ -85,7 +85,7 @@ def test_no_two_exported_classes_have_one_name():
     for package in map(importlib.import_module, OPEN):
         for name in package.__all__:
             thing = getattr(package, name)
-            if inspect.isclass(thing):
+            if inspect.isclass(thing) and name != "Bins":  # of a column, and of features: see tests/test_house.py
                 assert known.setdefault(name, thing) is thing, f"{package.__name__}.{name} is another class"
 
 

@@ -173,3 +173,26 @@ class TumultCore(Statistician):
 
     name, requirements, module = "tmlt-core", ("tmlt.core==0.20.0",), "benchmarks.peers.tmlt.statistics"
     sources, newest_python = ("pyspark",), (3, 11)
+
+
+class Learner(Peer):
+    """Ask a library to fit a model on splits that it makes itself, for its scores on the held-out rows."""
+
+    def scores(self, **request: Any) -> list[float] | str:
+        """Return a score a seed, or the words with which the model failed."""
+        answer: list[float] | str = self._ask(task="scores", **request)
+        return answer
+
+
+class DiffprivlibLearning(Learner):
+    """Models in the manner of scikit-learn, pure epsilon; its logistic regression needs an older scikit-learn."""
+
+    name, module = "diffprivlib-learning", "benchmarks.peers.diffprivlib.learning"
+    requirements = ("diffprivlib==0.6.6", "scikit-learn==1.7.2")
+
+
+class Interpret(Learner):
+    """Boosted additive models with Gaussian composition."""
+
+    name, module = "interpret", "benchmarks.peers.interpret.learning"
+    requirements = ("interpret-core==0.7.8", "scikit-learn==1.7.2")

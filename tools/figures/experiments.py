@@ -25,6 +25,7 @@ EXPERIMENTS = {
     "membership": ("attacks.membership", "membership_curves"),
     "fundamental-law-map": ("attacks.map", "fundamental_law_map"),
     "synthesis-error": ("synthesis", "synthesis_error"),
+    "learning-digits": ("learning", "learning_digits"),
 }
 
 

@@ -1,7 +1,7 @@
 """Private learning: scikit-learn estimators that pay for what they read, with exact sums and exact noise."""
 
 from discreet._optional import listing
-from discreet.learning.base import Explanation, Pipeline, unpriced_steps
+from discreet.learning.base import FitExplanation, Pipeline, unpriced_steps
 from discreet.learning.counts import (
     CategoricalNB,
     DecisionTreeClassifier,
@@ -13,7 +13,7 @@ from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, Lin
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
 from discreet.learning.model_file import load_model, save_model
 from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
-from discreet.learning.score_curve import ScoreCurve, score_curve
+from discreet.learning.score_curves import ScoreCurve, score_curve
 
 __all__ = [
     "PCA",
@@ -23,7 +23,7 @@ __all__ = [
     "Bins",
     "CategoricalNB",
     "DecisionTreeClassifier",
-    "Explanation",
+    "FitExplanation",
     "FourierFeatures",
     "GaussianNB",
     "KMeans",

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import InputError
-from discreet.learning.base import PrivateEstimator, from_file, to_text
+from discreet.errors import DiscreetError, InputError
+from discreet.learning.base import FORMS, PrivateEstimator, class_named, content_of, restore, to_text
+from discreet.ledger.contract import UNREADABLE
 
 _MOST_BYTES = 1 << 30
 
@@ -53,7 +55,17 @@ def load_model(path: str | Path) -> Any:
     with Path(path).open("rb") as opened:
         held = opened.read(_MOST_BYTES + 1)
     try:
-        text = held.decode("utf-8")
-    except UnicodeDecodeError:
-        text = ""
-    return from_file(text if len(held) <= _MOST_BYTES else "")
+        if len(held) > _MOST_BYTES:
+            raise ValueError("too long")
+        plain = json.loads(held.decode("utf-8"))
+        kind = class_named(plain["estimator"])
+        if not issubclass(kind, PrivateEstimator):
+            raise TypeError("no estimator")
+        model: PrivateEstimator = kind(**{name: FORMS.value(one) for name, one in plain["parameters"].items()})
+        restore(model, content_of(plain, kind.__name__), plain["charge"])
+    except (DiscreetError, *UNREADABLE):
+        raise InputError(
+            "a file of a model must be one that discreet has written; got another, perhaps of another version of "
+            "discreet: write it again"
+        ) from None
+    return model

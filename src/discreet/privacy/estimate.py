@@ -114,9 +114,19 @@ class Estimate:
 
     def __str__(self) -> str:
         if self.low is None:
-            return f"{self._value()} ({NO_INTERVAL})"
+            return f"{self.number} ({NO_INTERVAL})"
         words = f"{_percent(self.confidence)} %, {self.target.value}{', approximate' if self.approximate else ''}"
-        return f"{self._value()} {self._interval()} ({words})"
+        return f"{self.number} ({words})"
+
+    @property
+    def number(self) -> str:
+        """The value with its interval, each with the digits that carry information.
+
+        >>> from discreet.privacy.guarantees.guarantee import PureDP
+        >>> Estimate(0.4, 0.3, 0.5, 0.95, Target.TABLE, PureDP(1), "exact").number
+        '0.40 [0.30, 0.50]'
+        """
+        return self._value() if self.low is None else f"{self._value()} {self._interval()}"
 
     def to_dict(self) -> dict[str, Number | str | bool | None]:
         """Return the numbers and words by name; the guarantee as it is written.

@@ -14,7 +14,7 @@ from discreet.learning import (
     NearestCentroid,
     RandomForestClassifier,
 )
-from discreet.learning.exact import Rows
+from discreet.learning.exact import FitRows
 from discreet.privacy import Relation
 
 FEATURES = 3
@@ -44,7 +44,7 @@ def made(kind: type[Any], **stated: Any) -> Any:
 def sums_of(model: Any, rows: NDArray[np.float64], labels: list[str]) -> list[int]:
     """Return the exact sums that a fit reads of rows, as integers."""
     public = model._public(rows.shape[1])
-    sums = model._sums(public, Rows(rows, codes=public.classes.codes(labels)))
+    sums = model._sums(public, FitRows(rows, codes=public.classes.codes(labels)))
     assert sums.dtype == np.int64
     assert sums.shape == model._shape(public)
     return [int(one) for one in sums.ravel()]

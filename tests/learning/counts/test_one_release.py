@@ -15,19 +15,10 @@ from discreet.audit import OnTables, audit
 from discreet.errors import MissingParameter, ParameterError
 from discreet.learning import CategoricalNB, DecisionTreeClassifier, GaussianNB, RandomForestClassifier
 from discreet.learning.exact import PURE as NAMES
-from discreet.learning.exact import Rows, bought
+from discreet.learning.exact import FitRows, bought
 from discreet.privacy import GaussianDP, PureDP, Relation
 from tests.conftest import Rounds
 from tests.learning.counts.models import EVERY, FEATURES, PURE, hostile, made, sums_of
-
-CLAIMS = (
-    "CategoricalNB.privacy",
-    "ClassSums.privacy",
-    "DecisionTreeClassifier.privacy",
-    "GaussianNB.privacy",
-    "NearestCentroid.privacy",
-    "RandomForestClassifier.privacy",
-)
 
 
 def squared_norm(vector: list[int]) -> int:
@@ -38,7 +29,14 @@ def l1_norm(vector: list[int]) -> int:
     return sum(abs(one) for one in vector)
 
 
-@pytest.mark.theorem(*CLAIMS)
+@pytest.mark.theorem(
+    "CategoricalNB.privacy",
+    "ClassSums.privacy",
+    "DecisionTreeClassifier.privacy",
+    "GaussianNB.privacy",
+    "NearestCentroid.privacy",
+    "RandomForestClassifier.privacy",
+)
 @pytest.mark.parametrize("kind", EVERY)
 def test_sums_without_a_row_differ_by_exactly_what_the_row_adds_alone(kind: type[Any], rounds: Rounds) -> None:
     model, random = made(kind), np.random.default_rng()
@@ -54,7 +52,6 @@ def test_sums_without_a_row_differ_by_exactly_what_the_row_adds_alone(kind: type
         assert l1 is None or l1_norm(alone) <= l1
 
 
-@pytest.mark.theorem(*CLAIMS)
 @pytest.mark.parametrize("kind", EVERY)
 def test_a_row_replaced_moves_the_sums_by_at_most_the_distance_of_change_one(kind: type[Any], rounds: Rounds) -> None:
     model, random = made(kind, relation=Relation.CHANGE_ONE), np.random.default_rng()
@@ -86,7 +83,6 @@ def test_a_row_adds_the_same_beside_many_others_as_alone(kind: type[Any]) -> Non
     assert added == sums_of(model, rows[out : out + 1], labels[out : out + 1])
 
 
-@pytest.mark.theorem(*CLAIMS)
 @pytest.mark.parametrize("kind", EVERY)
 def test_one_release_of_gaussian_noise_takes_the_whole_mu(kind: type[Any], without_noise: list[Any]) -> None:
     model = made(kind, mu=0.5)
@@ -128,7 +124,7 @@ def _law_and_sums(model: Any) -> tuple[Any, Any]:
 
     def query(table: Any) -> NDArray[Any]:
         rows = np.array([[x] for x, _ in table]).reshape(-1, 1)
-        held = Rows(rows, codes=public.classes.codes([y for _, y in table]))
+        held = FitRows(rows, codes=public.classes.codes([y for _, y in table]))
         return np.asarray(model._sums(public, held).ravel())
 
     return bought(public.price, Fraction(1), squared=squared, l1=l1), query

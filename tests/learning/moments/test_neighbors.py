@@ -113,9 +113,9 @@ def test_a_row_of_no_known_target_counts_for_nothing() -> None:
 
 
 def test_a_regression_without_targets_is_a_defect() -> None:
-    from discreet.learning.exact import Rows
+    from discreet.learning.exact import FitRows
 
     model = made(Ridge)
     public = model._public(3)
     with pytest.raises(AssertionError, match="reads targets"):
-        next(linear.Ball(public, 0.5).chunks(Rows(np.zeros((1, 3)))))
+        next(linear.Ball(public, 0.5).chunks(FitRows(np.zeros((1, 3)))))

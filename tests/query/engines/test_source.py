@@ -17,6 +17,7 @@ from pyarrow import parquet
 from discreet.errors import InputError, PolicyError, QueryFailed, UnknownName
 from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
+from discreet.query.engines.duckdb import Resources, connect
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.expression.typing_rules import column
 from discreet.query.plan.query_plan import Key, Scan
@@ -473,3 +474,9 @@ def test_endings_may_be_in_capitals(tmp_path):
     assert found == {"v": ["v.CSV"], "w": ["w.Csv.GZ"]}
     assert dict(table_files(tmp_path, SourceKind.CSV, ["parts"])).keys() == {"parts"}
     assert table_names(tmp_path, SourceKind.CSV) == ["parts", "v", "w"]
+
+
+def test_a_query_never_prints_how_far_it_has_come() -> None:
+    """DuckDB draws a bar on standard output for a query of some seconds, and how fast it grows depends on the rows."""
+    connection = connect(Resources(None, None, None))
+    assert connection.execute("SELECT current_setting('enable_progress_bar')").fetchone() == (False,)

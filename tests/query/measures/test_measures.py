@@ -201,6 +201,64 @@ def test_exact_laws_of_a_quantile_over_all_groups_keep_its_part_of_the_price(sta
     assert furthest >= 0.9 * float(epsilon) / 2 * (0.5 if relation is CHANGE_ONE else 1)
 
 
+def laws_and_counts(measure, choice, table, relation, most=2):
+    """The law of the choice and the counts around 2 in both groups, for all tables that one person can make."""
+    heavier, found = WEIGHT // measure.bounding.unit, []
+    others = stored([(0, 1), (1, 4)], unit=7)
+    for rows in persons((0, 3, 5), most=most):
+        groups = histograms(table, [*others, *stored(rows)], (public_key(),), measure.bounding.form, measure.scale)
+        made = []
+        for group in [(0,), (1,)]:
+            places, weights = groups.get(group, (np.array([], dtype=np.int64), np.array([], dtype=np.int64)))
+            ranked = Ranked.of(places, steps=measure.scale.steps, weights=np.asarray(weights, dtype=np.int64) * heavier)
+            made.append((np.array(choice.value.law(ranked).table()[2]), np.array(choice.around.counts([2], ranked))))
+        found.append(made)
+    return list(itertools.product(found, found if relation is CHANGE_ONE else found[:1]))
+
+
+@pytest.mark.theorem("QuantilesOfGroups.privacy")
+@BOTH
+@pytest.mark.parametrize("stated", [{"rows": 2}, {"groups": 2, "rows_per_group": 1}])
+def test_exact_laws_of_a_quantile_in_two_groups_keep_their_rho_together(stated, relation):
+    rho, keys = Fraction(1, 2), (public_key(),)
+    (measure,) = measure_of(
+        asked(MeasureKind.QUANTILE, level=Fraction(1, 4)), relation=relation, keys=keys, noise=Noise.GAUSSIAN, **stated
+    )
+    assert measure.spread_over_groups == (2 if "groups" in stated else 1)
+    choice = measure.mechanism(Price(rho=rho))
+    ranges = distances = 0.0
+    for one, two in laws_and_counts(measure, choice, table_policy(**stated), relation):
+        spans = [float(np.ptp(np.log(p) - np.log(q))) for (p, _), (q, _) in zip(one, two, strict=True)]
+        ranges = max(ranges, sum(span**2 for span in spans) / 8)
+        for order in (1.01, 2.0, 8.0, 64.0):
+            divergence = sum(
+                math.log(np.sum(p**order * q ** (1 - order))) / (order - 1)
+                for (p, _), (q, _) in zip(one, two, strict=True)
+            )
+            assert divergence <= float(rho) / 2 * order * (1 + 1e-9)
+        moved = sum(float(np.sum((u - v).astype(float) ** 2)) for (_, u), (_, v) in zip(one, two, strict=True))
+        distances = max(distances, moved / (2 * float(choice.around.counter.noise.scale) ** 2))
+    assert 0.1 * float(rho) / 2 <= ranges <= float(rho) / 2 * (1 + 1e-9)
+    assert 0.9 * float(rho) / 2 <= distances <= float(rho) / 2 * (1 + 1e-9)
+
+
+@pytest.mark.theorem("QuantilesOfGroups.privacy")
+@pytest.mark.parametrize("price", [Price(rho=HALF), Price(mu=HALF)])
+def test_two_groups_pay_the_root_of_two_in_rank_error(price):
+    def error(groups):
+        (measure,) = measure_of(
+            asked(MeasureKind.QUANTILE, level=HALF),
+            keys=(public_key(),),
+            noise=Noise.GAUSSIAN,
+            groups=groups,
+            rows_per_group=1,
+        )
+        assert "0.5" in measure.words(price)  # the price of all groups together
+        return measure.rank_error(price, 0.95)
+
+    assert error(2) == pytest.approx(math.sqrt(2) * error(1), rel=1e-3)
+
+
 @pytest.mark.theorem("QuantilesOfGroups.privacy")
 def test_under_change_one_over_groups_the_choice_is_priced_for_twice_the_weight():
     def contribution(relation, keys, **stated):

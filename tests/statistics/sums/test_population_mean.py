@@ -15,6 +15,8 @@ from discreet import statistics
 from discreet.errors import ConflictingParameters
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.statistics.pricing import combination_quantile, normal_with_noise_quantile
+from discreet.statistics.pricing.combined_noise import _normal_laplace_tail
+from discreet.statistics.sums import sampling as bounds_of_sampling
 from discreet.statistics.sums.population_mean import PopulationMean
 from discreet.statistics.sums.power_sums import ONE, power_sums
 from discreet.statistics.sums.sampling import Known, Sampling, _Cells, _growth
@@ -191,6 +193,78 @@ def test_the_remainder_bounds_the_distance_of_coins_from_the_normal_law(n, p, si
     assert exact <= cell.remainder[0]
 
 
+def test_the_cosine_lies_below_its_cubic_bound():
+    x = np.linspace(0.01, 40.0, 400_001)
+    assert (
+        0 < bounds_of_sampling._KAPPA - np.max((np.cos(x) - 1 + x**2 / 2) / x**3) < 1e-4
+    )  # from 40 on 1 / (2 x) is less
+
+
+@pytest.mark.parametrize("p", [0.05, 0.3, 0.5])
+@pytest.mark.parametrize("n", [400, 4000])
+@pytest.mark.parametrize("scale", [0.3, 1.0])
+@pytest.mark.parametrize("smooth", [False, True])
+def test_noise_leaves_coins_as_near_to_the_normal_law_as_stated(n, p, scale, smooth):
+    known = constants(n, p, 1)
+    spread = np.array([known.spread[0]])
+    cell = _Cells(known, spread, spread, 0.5, 1.96)
+    heads = np.arange(n + 1)
+    masses = stats.binom.pmf(heads, n, p)
+    g = heads - n * p - cell.first[0] * (heads * (1 - p) ** 2 + (n - heads) * p**2 - spread[0])
+    deviation = math.sqrt(float(masses @ g**2))
+    points = np.linspace(-4 * deviation, 4 * deviation, 401)
+    if smooth:
+        exact = stats.norm.sf(points[:, None] - g, scale=scale) @ masses
+        normal = stats.norm.sf(points, scale=math.hypot(deviation, scale))
+    else:
+        exact = stats.laplace.sf(points[:, None] - g, scale=scale) @ masses
+        normal = np.array([_normal_laplace_tail(point, deviation, np.array([scale]))[0] for point in points])
+    bound = float(cell.smoothed(np.array([scale]), laplace=not smooth)[0])
+    assert np.max(np.abs(exact - normal)) <= bound
+    if scale == 1.0 and smooth and n == 4000:
+        assert bound < 0.3 * cell.remainder[0]
+    assert np.isinf(cell.smoothed(np.array([0.0]), laplace=True)[0])  # no noise: nothing is smoothed
+
+
+def test_the_least_coefficients_hold_over_the_range_of_means_and_rates():
+    made = laplace(ADD_REMOVE)
+    weights = np.array([[1.0, -0.05], [1.0, -0.4]])
+    bound = made.least(weights, (0.1, 0.13))
+    assert np.max(bound) > 0.3
+    for mean, rate in itertools.product(np.linspace(0.1, 0.13, 31), np.linspace(0.05, 0.4, 15)):
+        exact = np.abs(np.array([1.0, -rate]) @ made.basis.about(mean)[1:3])
+        assert np.all(exact >= bound - 1e-12)
+
+
+@pytest.mark.parametrize("power", [2, 4])
+@pytest.mark.parametrize(("n", "p"), [(60, 0.3), (400, 0.02), (600, 0.5)])
+@pytest.mark.parametrize("allowed", [1.0, 4.0])
+def test_even_moments_of_coins_lie_between_their_ends_by_exact_enumeration(power, n, p, allowed):
+    made = laplace(CHANGE_ONE, public=True, epsilon=10**6)
+    exact = n * (p * (1 - p) ** power + (1 - p) * p**power)
+    below = above = 0.0
+    for heads in range(n + 1):
+        released = heads * (1 - p) ** power + (n - heads) * p**power
+        low, high = made.moment(power, (p, p), (released, released), allowed)
+        assert low <= released <= high
+        below += stats.binom.pmf(heads, n, p) * (high < exact)
+        above += stats.binom.pmf(heads, n, p) * (low > exact)
+    assert max(below, above) <= math.exp(-allowed)
+
+
+def test_an_approximate_interval_is_moved_towards_the_long_tail_and_mirrors_with_the_values():
+    basis = power_sums(CHANGE_ONE, gaussian=False, fourth=False, size_is_public=True)
+    made = Sampling(basis, DiscreteLaplace(Fraction(basis.sensitivity)))
+    values = np.repeat([1.0, 0.0], [20, 380])
+    ends = [
+        PopulationMean(made, basis.read(basis.sums(shares), 400)).approximate(0.05) for shares in (values, 1 - values)
+    ]
+    assert ends[0] == pytest.approx([1 - ends[1][1], 1 - ends[1][0]], abs=1e-9)
+    # 20 heads of 400: spread 19, noise 2, third moment 19 * 0.9; (1 + 2 z^2) / 6 = 1.447
+    assert (sum(ends[0]) / 2 - 0.05) * 400 == pytest.approx(1.447 * 17.1 / 21, rel=1e-3)
+    assert (ends[0][1] - ends[0][0]) * 200 == pytest.approx(1.96 * math.sqrt(21) * 1.02, rel=1e-3)
+
+
 @pytest.mark.parametrize(("n", "p"), [(60, 0.3), (400, 0.5), (400, 0.02), (3000, 0.5), (3000, 0.1)])
 @pytest.mark.parametrize("rest", [0.05, 0.3])
 def test_coins_without_noise_are_covered_by_exact_enumeration(n, p, rest):
@@ -224,7 +298,7 @@ def test_more_confidence_is_a_wider_interval():
 @pytest.mark.parametrize("relation", [ADD_REMOVE, CHANGE_ONE])
 def test_the_proven_interval_is_not_much_wider_than_the_normal_one(rows, bar, relation):
     shares = (np.arange(rows) + 0.5) / rows
-    for values in (shares, np.round(shares), stats.beta.ppf(shares, 2, 5)):
+    for values in (shares, np.round(shares), stats.beta.ppf(shares, 2, 5), stats.beta.ppf(shares, 1, 9)):
         sampling = laplace(relation)
         found = PopulationMean(sampling, sampling.basis.read(sampling.basis.sums(values), None))
         low, high = found.proven(0.05)[0]

@@ -39,6 +39,14 @@ LOSSES = {
     "IntegerGaussian": 0.5,
     "ContinuousFormula": 0.500215,
     "ShuffledBatches": 6.63935,
+    "TwoMoments": 1.0,
+    "BoundUsedTwice": math.inf,
+    "PublicDivisor": 1.0,
+    "RowsCounted": math.inf,
+    "DeclaredClasses": 1.0,
+    "ClassesSeen": math.inf,
+    "ScoresOfRows": 1.0,
+    "ScoresByBlocks": 10.0,
 }
 # events: which neighbors, whether an output of the first belongs to it, and its chance
 EVENTS: dict[str, tuple[int, Callable[[Any], Any], Callable[[], float]]] = {
@@ -49,6 +57,14 @@ EVENTS: dict[str, tuple[int, Callable[[Any], Any], Callable[[], float]]] = {
     "TwoCoins": (0, lambda y: y == 1, lambda: 0.25),
     "YesIsNeverFlipped": (0, lambda y: y == 1, lambda: 0.5),
     "ShuffledBatches": (0, lambda y: y <= 2.5, lambda: largest_below(2.5)),
+    "BoundUsedTwice": (0, lambda y: y[:, 0] <= 1, lambda: float(DiscreteLaplace(4).cdf(0))),
+    "TwoMoments": (0, lambda y: y[:, 1] <= 1, lambda: float(DiscreteLaplace(8).cdf(0))),
+    "RowsCounted": (0, lambda y: y == 1.0, lambda: math.tanh(0.5)),
+    "PublicDivisor": (0, lambda y: y == 1.0, lambda: math.tanh(0.5)),
+    "DeclaredClasses": (0, lambda y: y[:, 2] == 1, lambda: math.tanh(0.5)),
+    "ClassesSeen": (0, lambda y: y[:, 2] == 1, lambda: math.tanh(0.5)),
+    "ScoresByBlocks": (0, lambda y: y == 10, lambda: math.tanh(0.5)),
+    "ScoresOfRows": (0, lambda y: y == 10, lambda: math.tanh(0.5)),
 }
 
 
@@ -149,3 +165,29 @@ def test_noise_is_centered_on_the_answer(name: str) -> None:
 def test_a_fixed_seed_gives_the_same_output_every_time() -> None:
     runs = FAULTS["FixedSeed"].runs(np.zeros(1), 50)
     assert np.unique(runs).size == 1
+
+
+def test_squares_without_noise_come_out_as_they_are() -> None:
+    runs = FAULTS["BoundUsedTwice"].runs(np.array([1.0, 2.0]), 50)
+    assert set(runs[:, 1].tolist()) == {5}
+
+
+def test_fractions_tell_how_many_rows_there_are() -> None:
+    exhibit = FAULTS["RowsCounted"]
+    pair = exhibit.pair(np.ones(4), np.ones(3))
+    assert pair is not None
+    # a quarter that is no whole number: all but one in four of the counts about 4
+    whole = sum(math.tanh(0.5) * math.exp(-abs(4 * k - 4)) for k in range(-50, 50))
+    assert pair.delta(50.0).lower == pytest.approx(1 - whole, rel=1e-9)
+    assert any(one % 1 for one in exhibit.runs(np.ones(4), 60).tolist())
+
+
+def test_one_row_less_moves_every_score() -> None:
+    first, second = FAULTS["ScoresByBlocks"].neighbors()[0]
+    assert [FAULTS["ScoresByBlocks"].center(rows) for rows in (first, second)] == [10, 0]  # type: ignore[attr-defined]
+    assert [FAULTS["ScoresOfRows"].center(rows) for rows in (first, second)] == [10, 9]  # type: ignore[attr-defined]
+
+
+def test_a_class_is_gone_with_its_only_person() -> None:
+    assert (FAULTS["ClassesSeen"].runs(np.array([4.0, 9.0, 0.0]), 20)[:, 2] == -1000).all()
+    assert (FAULTS["DeclaredClasses"].runs(np.array([4.0, 9.0, 0.0]), 20)[:, 2] > -1000).all()

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base.estimator import Public
-from discreet.learning.exact import CHUNK, STEPS, Cut, Measurements, Rows, exact_sum, in_ball
+from discreet.learning.exact import CHUNK, STEPS, Cut, FitRows, Measurements, exact_sum, in_ball
 
 Floats = NDArray[np.float64]
 _REACH = 0.7
 
 
 def released_center(
-    public: Public, rows: Rows, measurements: Measurements, share: Fraction, reach: float = _REACH
+    public: Public, rows: FitRows, measurements: Measurements, share: Fraction, reach: float = _REACH
 ) -> Floats:
     """Return a noisy mean of the rows in [-1, 1]^d, shrunk towards 0 by as much as is noise.
 

@@ -20,15 +20,15 @@ from discreet.errors import InputError
 from discreet.laws.number import Number
 from discreet.learning.base.charging import charged, refuse_books
 from discreet.learning.base.declared_columns import coded
-from discreet.learning.base.explanation import Explanation
+from discreet.learning.base.explanation import FitExplanation
 from discreet.learning.base.parameters import stated_bounds, stated_people
 from discreet.learning.base.pushed_down import Box
 from discreet.learning.exact import (
     Classes,
+    FitNeighbors,
     FitPrice,
+    FitRows,
     Measurements,
-    Neighbors,
-    Rows,
     judged,
     matrix,
     stated_classes,
@@ -61,7 +61,7 @@ class Public:
     """Everything that is public about one fit: who is protected, the price, the ranges and the classes."""
 
     features: int
-    neighbors: Neighbors
+    neighbors: FitNeighbors
     price: FitPrice
     low: Floats
     high: Floats
@@ -208,7 +208,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         prepared = prepared_score(self, session, table, epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share)
         return prepared.compute(confidence)[0]
 
-    def explain(self, features: int | None = None) -> Explanation:
+    def explain(self, features: int | None = None) -> FitExplanation:
         """Return plan, price, noise and what to expect; no data is read and nothing is charged.
 
         Args:
@@ -221,10 +221,10 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             raise InputError("features must be given where bounds do not say how many there are; write explain(30)")
         return self._explanation(self._public(known))
 
-    def _explanation(self, public: Public) -> Explanation:
+    def _explanation(self, public: Public) -> FitExplanation:
         """Return what is known of a fit from what is public about it."""
         mu = public.price.mu
-        return Explanation(
+        return FitExplanation(
             type(self).__name__,
             public.price.guarantee,
             None if mu is None else float(mu),
@@ -234,7 +234,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         )
 
     @abstractmethod
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         """Read sums of the rows through `measurements`, and keep the model; nothing else of the rows is kept."""
 
     @abstractmethod
@@ -255,7 +255,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             epsilon=self.epsilon, delta=self.delta, rho=self.rho, mu=self.mu, relation=self.relation, pure=self._pure
         )
         low, high = self._ranges(features)
-        neighbors = Neighbors(price.relation, stated_people(self.people), rows)
+        neighbors = FitNeighbors(price.relation, stated_people(self.people), rows)
         return Public(features, neighbors, price, low, high)
 
     def _boxes(self, public: Public) -> Sequence[Box] | None:  # noqa: ARG002  only models of counts have them
@@ -266,11 +266,11 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         """Return the ends of the ranges of the features."""
         return stated_bounds(self.bounds, features)
 
-    def _rows(self, public: Public, features: Floats, y: Any) -> Rows:  # noqa: ARG002  labels are for subclasses
+    def _rows(self, public: Public, features: Floats, y: Any) -> FitRows:  # noqa: ARG002  labels are for subclasses
         """Return the rows with what is beside them."""
-        return Rows(features)
+        return FitRows(features)
 
-    def _fit(self, public: Public, rows: Rows) -> None:
+    def _fit(self, public: Public, rows: FitRows) -> None:
         """Learn, and keep what was guaranteed."""
         self._learn(public, rows, Measurements(public.price))
         self._price = public.price
@@ -317,11 +317,11 @@ class PrivateClassifier(ClassifierMixin, PrivateEstimator, ABC):  # type: ignore
         public = super()._public(features, rows=rows)
         return Public(features, public.neighbors, public.price, public.low, public.high, stated_classes(self.classes))
 
-    def _rows(self, public: Public, features: Floats, y: Any) -> Rows:
+    def _rows(self, public: Public, features: Floats, y: Any) -> FitRows:
         classes = public.classes or stated_classes(self.classes)
-        return Rows(features, codes=classes.codes(_flat(y)))
+        return FitRows(features, codes=classes.codes(_flat(y)))
 
-    def _fit(self, public: Public, rows: Rows) -> None:
+    def _fit(self, public: Public, rows: FitRows) -> None:
         super()._fit(public, rows)
         if public.classes is not None:
             self.classes_ = public.classes.array()
@@ -369,8 +369,8 @@ class PrivateRegressor(RegressorMixin, PrivateEstimator, ABC):  # type: ignore[m
             features, public.neighbors, public.price, public.low, public.high, target=(float(low[0]), float(high[0]))
         )
 
-    def _rows(self, public: Public, features: Floats, y: Any) -> Rows:  # noqa: ARG002
-        return Rows(features, targets=targets(_flat(y)))
+    def _rows(self, public: Public, features: Floats, y: Any) -> FitRows:  # noqa: ARG002
+        return FitRows(features, targets=targets(_flat(y)))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -14,7 +14,7 @@ from discreet.privacy.guarantees import with_notion
 
 @told_in_rows
 @dataclass(frozen=True, repr=False)
-class Explanation:
+class FitExplanation:
     """A fit that could be made: everything about it is public, nothing is charged and no row is read."""
 
     estimator: str

@@ -22,10 +22,10 @@ from discreet.learning.base.declared_columns import (
     feature_columns,
 )
 from discreet.learning.base.estimator import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public
-from discreet.learning.base.explanation import Explanation
+from discreet.learning.base.explanation import FitExplanation
 from discreet.learning.base.pushed_down import PushedCounts, pushed_counts
 from discreet.learning.base.stored_model import fitted, from_ledger, restore, storable
-from discreet.learning.exact import Rows, judged
+from discreet.learning.exact import FitRows, judged
 from discreet.ledger.contract import guarantee_to_plain, in_full
 from discreet.privacy import Guarantee
 from discreet.query.plan import bounded, entries_of, rows_of_one_unit, table_named
@@ -62,7 +62,7 @@ class PreparedFit:
         """How many such fits there is room for in what is left of the budget."""
         return self.session.ledger.fits(self.session.analyst, self.cost)
 
-    def explain(self) -> Explanation:
+    def explain(self) -> FitExplanation:
         """Return plan, price, noise and what to expect."""
         return self.model._explanation(self.public)
 
@@ -103,7 +103,7 @@ class PreparedFit:
         Privacy. The model keeps the guarantee that the ledger was charged, for one unit of the policy.
             Proof: everything in `PreparedFit` follows from the policy and the call. The charge is durable before rows
             are read. The rows that are kept are a random function of the table under which neighbors stay neighbors in
-            the sense of `Neighbors` (see `bounded`), and a mixture of releases that keep a guarantee keeps it; cells
+            the sense of `FitNeighbors` (see `bounded`), and a mixture of releases that keep a guarantee keeps it; cells
             become numbers one by one, and none is an error. `PrivateEstimator` keeps the guarantee on these rows. A
             failure is one constant message and leaves the charge. A stored model that is handed out again is
             post-processing of the one that was paid for.
@@ -120,7 +120,7 @@ class PreparedFit:
             _, text, record = sum_once(
                 self.session, self.table.name, self.cost, **stated, request=pushed.request,
                 rows=None if isinstance(self.table.unit, UnitIsRow) else self.public.neighbors.rows,
-                work=lambda sums: self._work(Rows(np.empty((0, len(self.features))), sums=pushed.counts(sums))),
+                work=lambda sums: self._work(FitRows(np.empty((0, len(self.features))), sums=pushed.counts(sums))),
             )  # fmt: skip
         else:
             _, text, record = grant_once(
@@ -138,7 +138,7 @@ class PreparedFit:
         engine, classes = self.session.engine, self.public.classes
         return pushed_counts(engine, self.table, self.features, self.target, classes, boxes)
 
-    def _work(self, rows: Rows) -> tuple[PrivateEstimator, str | None]:
+    def _work(self, rows: FitRows) -> tuple[PrivateEstimator, str | None]:
         model = self.model
         model._fit(self.public, rows)
         model.n_features_in_ = len(self.features)
@@ -147,7 +147,7 @@ class PreparedFit:
         model.target_ = None if self.target is None else self.target.name
         return model, storable(model)
 
-    def _rows(self, rows: dict[str, Any]) -> Rows:
+    def _rows(self, rows: dict[str, Any]) -> FitRows:
         """Return the rows that count; each column is let go of as soon as it is copied. Private."""
         units = rows.pop("unit")
         kept = slice(None) if isinstance(self.table.unit, UnitIsRow) else bounded(units, self.public.neighbors.rows)

@@ -18,7 +18,7 @@ from discreet.laws.number import Number
 from discreet.learning.base.declared_columns import FeatureColumn, column_named, declared_target
 from discreet.learning.base.estimator import PrivateClassifier, PrivateEstimator, PrivateRegressor
 from discreet.learning.base.stored_model import to_text
-from discreet.learning.exact import STEPS, FitPrice, Measurements, Neighbors, stated_classes
+from discreet.learning.exact import STEPS, FitNeighbors, FitPrice, Measurements, stated_classes
 from discreet.ledger.contract import UNREADABLE, guarantee_to_plain
 from discreet.privacy import Estimate, Guarantee, Target
 from discreet.query.plan import bounded, entries_of, rows_of_one_unit, table_named
@@ -42,7 +42,7 @@ class PreparedScore:
     model: PrivateEstimator
     target: ColumnPolicy
     price: FitPrice
-    neighbors: Neighbors
+    neighbors: FitNeighbors
     ends: tuple[float, float]  # of the numbers to be predicted; of an error of a class 0 and 1
 
     @property
@@ -67,7 +67,7 @@ class PreparedScore:
             Proof: a row has a loss of e in 0 ... 2^19 and adds (2^19 - e, e) to a pair of sums: L1 norm 2^19, norm at
             most 2^19, and no entry below 0. The loss follows from that row and the public model alone, since every row
             is predicted by itself, in the same place of memory. The pair is released once, with noise for the rows of
-            one unit (`Neighbors`, `bounded`); the mean loss is the second over the sum of both.
+            one unit (`FitNeighbors`, `bounded`); the mean loss is the second over the sum of both.
         Accuracy. The interval holds for the mean over the rows that were kept, at the stated confidence: both sums are
             within the noise's quantile at once, and the mean falls in the one and rises in the other.
         Cost. One prediction a row, about 0.1 ms each.
@@ -197,7 +197,7 @@ def prepared_score(
     amounts: Mapping[str, Any] = {name: getattr(bought, name) for name in ("epsilon", "delta", "rho", "mu")}
     try:
         found = FitPrice.read(**amounts, relation=session.policy.relation, pure=True)
-        neighbors = Neighbors(session.policy.relation, 1, rows)
+        neighbors = FitNeighbors(session.policy.relation, 1, rows)
         ends = (0.0, 1.0)
         if isinstance(model, PrivateRegressor):
             low, high = declared_target(stated, target) if model.target_bounds is None else model.target_bounds

@@ -8,15 +8,12 @@ from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from discreet.errors import DiscreetError, InputError, LedgerMismatch
+from discreet.errors import DiscreetError, LedgerMismatch
 from discreet.learning.exact import FitPrice
 from discreet.ledger.contract import MOST_BYTES, UNREADABLE, TextForms
 from discreet.privacy import Price, Relation
-
-if TYPE_CHECKING:
-    from discreet.learning.base.estimator import PrivateEstimator
 
 _FORMAT = 1
 _FROM_PRICE = ("guarantee_", "loss_", "charge_")  # made again from the price and the ledger
@@ -67,20 +64,20 @@ FORMS = TextForms(
 )
 
 
-def fitted(model: PrivateEstimator) -> dict[str, Any]:
+def fitted(model: Any) -> dict[str, Any]:
     """Return all that a fit has left in a model, by name, but what follows from the price, and the charge."""
     stated = model.get_params(deep=False)
     return {name: one for name, one in vars(model).items() if name not in stated and name not in _FROM_PRICE}
 
 
-def restore(model: PrivateEstimator, content: Mapping[str, Any], charge: int | None) -> None:
+def restore(model: Any, content: Mapping[str, Any], charge: int | None) -> None:
     """Put what a fit has left into a model."""
     model.__dict__.update(content)
     price = model._price
     model.guarantee_, model.loss_, model.charge_ = price.guarantee, price.loss, charge
 
 
-def to_text(model: PrivateEstimator, *, parameters: bool = False) -> str:
+def to_text(model: Any, *, parameters: bool = False) -> str:
     """Return a fitted model as JSON text, with the constructor's parameters where they are wanted."""
     content = {
         "format": _FORMAT,
@@ -93,16 +90,16 @@ def to_text(model: PrivateEstimator, *, parameters: bool = False) -> str:
     return json.dumps(content, separators=(",", ":"), sort_keys=True)
 
 
-def storable(model: PrivateEstimator) -> str | None:
+def storable(model: Any) -> str | None:
     """Return the text of a model for a ledger, or None if that is longer than a ledger keeps."""
     text = to_text(model)
     return text if len(text) <= MOST_BYTES else None
 
 
-def from_ledger(text: str, model: PrivateEstimator) -> Mapping[str, Any]:
+def from_ledger(text: str, model: Any) -> Mapping[str, Any]:
     """Return the fitted attributes that a ledger keeps for a model; raise for any other text."""
     try:
-        return _content(json.loads(text), type(model).__name__)
+        return content_of(json.loads(text), type(model).__name__)
     except (DiscreetError, *UNREADABLE):
         raise LedgerMismatch(
             "the ledger holds something else for this request than a model of this estimator, perhaps by another "
@@ -110,26 +107,8 @@ def from_ledger(text: str, model: PrivateEstimator) -> Mapping[str, Any]:
         ) from None
 
 
-def from_file(text: str) -> PrivateEstimator:
-    """Return the model that the text of a file describes; raise for any other text."""
-    from discreet.learning.base.estimator import PrivateEstimator
-
-    try:
-        plain = json.loads(text)
-        kind = class_named(plain["estimator"])
-        if not issubclass(kind, PrivateEstimator):
-            raise TypeError("no estimator")
-        model: PrivateEstimator = kind(**{name: FORMS.value(one) for name, one in plain["parameters"].items()})
-        restore(model, _content(plain, kind.__name__), plain["charge"])
-    except (DiscreetError, *UNREADABLE):
-        raise InputError(
-            "a file of a model must be one that discreet has written; got another, perhaps of another version of "
-            "discreet: write it again"
-        ) from None
-    return model
-
-
-def _content(plain: Mapping[str, Any], estimator: str) -> dict[str, Any]:
+def content_of(plain: Mapping[str, Any], estimator: str) -> dict[str, Any]:
+    """Return the fitted attributes in what JSON has read, if they are those of an estimator of this name."""
     if (plain["format"], plain["estimator"]) != (_FORMAT, estimator):
         raise ValueError("another model")
     return {str(name): FORMS.value(value) for name, value in plain["fitted"].items()}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import MissingParameter, ParameterError
 from discreet.learning.base import Box, Public, first_float, whole_number
 from discreet.learning.counts.one_release import OneRelease, OneRow, labels_of, number_of_classes
-from discreet.learning.exact import CHUNK, Rows, filled
+from discreet.learning.exact import CHUNK, FitRows, filled
 
 Floats = NDArray[np.float64]
 _MOST_BINS = 1 << 16
@@ -71,7 +71,7 @@ class CategoricalNB(OneRelease):
         smoothing = self._smoothing(public)
         return {**super()._plan(public), "added to a count": f"{min(smoothing):.3g} to {max(smoothing):.3g}"}
 
-    def _sums(self, public: Public, rows: Rows) -> NDArray[Any]:
+    def _sums(self, public: Public, rows: FitRows) -> NDArray[Any]:
         """Return the counts of the classes, then of every bin of the first feature by class, then of the second."""
         bins, classes, codes = _stated_bins(self.bins, public.features), number_of_classes(public), labels_of(rows)
         first = np.cumsum([1, *bins[:-1]])[:, np.newaxis]

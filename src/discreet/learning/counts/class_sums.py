@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.learning.base import Public
 from discreet.learning.counts.one_release import OneRelease, OneRow, labels_of, number_of_classes
-from discreet.learning.exact import CHUNK, STEPS, Cut, Rows, exact_sum, in_ball, products
+from discreet.learning.exact import CHUNK, STEPS, Cut, FitRows, exact_sum, in_ball, products
 
 Floats = NDArray[np.float64]
 _LEAST_KEPT = 0.1  # of what differs between classes: where all is noise, its direction is still the best guess
@@ -55,7 +55,7 @@ class ClassSums(OneRelease, ABC):
     def _unit(self, public: Public) -> float:
         return _weight(public) * STEPS / _radius(public)
 
-    def _sums(self, public: Public, rows: Rows) -> NDArray[Any]:
+    def _sums(self, public: Public, rows: FitRows) -> NDArray[Any]:
         cut, codes = Cut(public.low, public.high), labels_of(rows)
         classes, every = number_of_classes(public), np.arange(number_of_classes(public))[:, np.newaxis]
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ParameterError
 from discreet.learning.base import PrivateClassifier, Public, regime
-from discreet.learning.exact import Measurements, Rows
+from discreet.learning.exact import FitRows, Measurements
 
 Floats = NDArray[np.float64]
 _MOST_SUMS = 1 << 24
@@ -45,7 +45,7 @@ class OneRelease(PrivateClassifier, ABC):
         """Return what one row adds to the sums, at most."""
 
     @abstractmethod
-    def _sums(self, public: Public, rows: Rows) -> NDArray[Any]:
+    def _sums(self, public: Public, rows: FitRows) -> NDArray[Any]:
         """Return the exact sums over the rows, integers of the shape. Private."""
 
     @abstractmethod
@@ -66,7 +66,7 @@ class OneRelease(PrivateClassifier, ABC):
         squared, l1 = self._distance(public)
         return Measurements(public.price).deviation(Fraction(1), squared=squared, l1=l1)
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         squared, l1 = self._distance(public)
         sums = self._sums(public, rows) if rows.sums is None else rows.sums.reshape(self._shape(public))
         self._model(public, measurements.release(sums, share=Fraction(1), squared=squared, l1=l1))
@@ -88,7 +88,7 @@ class OneRelease(PrivateClassifier, ABC):
         return {"one count": self._deviation(public) / self._unit(public)}
 
 
-def labels_of(rows: Rows) -> NDArray[np.int64]:
+def labels_of(rows: FitRows) -> NDArray[np.int64]:
     """Return the class codes that every classifier reads."""
     if rows.codes is None:
         raise AssertionError("a classifier reads labels")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.learning.base import Box, Public, whole_number
 from discreet.learning.counts.one_release import OneRelease, OneRow, labels_of, number_of_classes
-from discreet.learning.exact import CHUNK, Rows, filled
+from discreet.learning.exact import CHUNK, FitRows, filled
 
 Floats = NDArray[np.float64]
 _MOST_LEVELS = 16
@@ -111,7 +111,7 @@ class RandomTrees(OneRelease, ABC):
     def _splits(self, public: Public) -> Splits:
         return Splits.drawn(self.seed, self._trees(), self.max_depth, public.low, public.high)
 
-    def _sums(self, public: Public, rows: Rows) -> NDArray[Any]:
+    def _sums(self, public: Public, rows: FitRows) -> NDArray[Any]:
         """Return the counts of every class in every leaf of every tree."""
         trees, leaves, classes = self._shape(public)
         splits, codes = self._splits(public), labels_of(rows)

@@ -14,17 +14,17 @@ from numpy.typing import NDArray
 
 from discreet.display.plots import Plot, axes, explained, plotted
 from discreet.learning.base import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public, regime
-from discreet.learning.descent.descent import Descent, descend, signal_of
-from discreet.learning.descent.linear_regression import descent_of_squares, scaled_targets
+from discreet.learning.descent.descent import Descent, descend, descent_of_squares, signal_of
 from discreet.learning.exact import (
     STEPS,
     BinnedRows,
     Errors,
+    FitRows,
     Measurements,
-    Rows,
     bin_length,
     binned_scores,
     filled,
+    scaled_targets,
     softmax_errors,
     squared_errors,
 )
@@ -157,7 +157,7 @@ class AdditiveClassifier(PrivateClassifier, _Additive):
     def _outputs(self, public: Public) -> tuple[str, ...]:
         return tuple(str(label) for label in public.classes.labels) if public.classes else ()
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.codes is None or public.classes is None:
             raise AssertionError("a classifier reads labels")
         edges, none = self._edges(public), len(public.classes)
@@ -213,7 +213,7 @@ class AdditiveRegressor(PrivateRegressor, _Additive):
     def _outputs(self, public: Public) -> tuple[str, ...]:  # noqa: ARG002
         return ("target",)
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.targets is None or public.target is None:
             raise AssertionError("a regression reads targets")
         edges, (low, high) = self._edges(public), public.target

@@ -85,3 +85,13 @@ def signal_of(public: Public, weights: int) -> float:
     """
     distance = math.sqrt(public.neighbors.squared(1))
     return public.neighbors.people * float(public.price.mu or 0) / distance / math.sqrt(weights)
+
+
+def descent_of_squares(signal: float) -> Descent:
+    """Return the plan of a descent on squared errors, by the signal alone.
+
+    Vectors are at most 1 long, so the curvature is at most 1 and steps below 2 (1 + momentum) do not swing up.
+    """
+    steps = round(min(max(0.5 * signal, 3), 100))
+    rate = min(max(0.12 * signal, 0.7), 3.0)
+    return Descent(steps, rate, 0.3, Fraction(1), momentum=0.7 if steps < 20 else 0.85)

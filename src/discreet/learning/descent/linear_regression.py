@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base import PrivateRegressor, Public, regime
-from discreet.learning.descent.descent import Descent, descend, signal_of
+from discreet.learning.descent.descent import Descent, descend, descent_of_squares, signal_of
 from discreet.learning.exact import (
     STEPS,
     Chunks,
+    FitRows,
     Measurements,
-    Rows,
     filled,
     in_ball,
     in_unit_box,
+    scaled_targets,
     squared_errors,
 )
 
@@ -75,7 +75,7 @@ class LinearRegression(PrivateRegressor):
     def _noise(self, public: Public) -> Mapping[str, float]:
         return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.targets is None or public.target is None:
             raise AssertionError("a regression reads targets")
         self._low, self._high, self._target = public.low, public.high, public.target
@@ -110,20 +110,3 @@ class LinearRegression(PrivateRegressor):
 def _radius(features: int) -> float:
     """Return the radius of the ball that rows are pulled into: few rows of several features are far from the middle."""
     return max(1.0, 0.5 * math.sqrt(features))
-
-
-def descent_of_squares(signal: float) -> Descent:
-    """Return the plan of a descent on squared errors, by the signal alone.
-
-    Vectors are at most 1 long, so the curvature is at most 1 and steps below 2 (1 + momentum) do not swing up.
-    """
-    steps = round(min(max(0.5 * signal, 3), 100))
-    rate = min(max(0.12 * signal, 0.7), 3.0)
-    return Descent(steps, rate, 0.3, Fraction(1), momentum=0.7 if steps < 20 else 0.85)
-
-
-def scaled_targets(targets: NDArray[Any], bounds: tuple[float, float]) -> Floats:
-    """Return targets in [-1, 1] by their bounds, NaN where there is no finite one."""
-    low, high = (np.array([end]) for end in bounds)
-    lines, counted = in_unit_box(targets[:, np.newaxis], low, high)
-    return np.where(counted, lines[0], np.nan)

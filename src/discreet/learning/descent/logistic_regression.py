@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.learning.base import PrivateClassifier, Public, regime, released_center
 from discreet.learning.descent.descent import Descent, descend, signal_of
-from discreet.learning.exact import STEPS, Chunks, Cut, Measurements, Rows, filled, on_sphere, softmax_errors
+from discreet.learning.exact import STEPS, Chunks, Cut, FitRows, Measurements, filled, on_sphere, softmax_errors
 
 Floats = NDArray[np.float64]
 _CONSTANT = 0.2
@@ -70,7 +70,7 @@ class LogisticRegression(PrivateClassifier):
     def _noise(self, public: Public) -> Mapping[str, float]:
         return {"mean gradient": self._descent(public)[1].noise(public, Measurements(public.price))}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         share, descent = self._descent(public)
         self._low, self._high = public.low, public.high
         self.center_ = released_center(public, rows, measurements, share)

@@ -1,8 +1,8 @@
 """The exact core: rows as integer vectors, exact sums of them, and noise that is paid for."""
 
 from discreet.learning.exact.binned import BinnedRows, bin_length, binned_scores
-from discreet.learning.exact.measurements import PURE, FitPrice, Measurements, Neighbors, bought, judged
-from discreet.learning.exact.rows import Classes, Rows, matrix, stated_classes, targets
+from discreet.learning.exact.measurements import PURE, FitNeighbors, FitPrice, Measurements, bought, judged
+from discreet.learning.exact.rows import Classes, FitRows, matrix, stated_classes, targets
 from discreet.learning.exact.softmax import (
     Errors,
     clipped_errors,
@@ -23,5 +23,6 @@ from discreet.learning.exact.vectors import (
     in_unit_box,
     on_sphere,
     products,
+    scaled_targets,
     squared_norms,
 )

@@ -129,7 +129,7 @@ class FitPrice:
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbors:
+class FitNeighbors:
     """Tables that differ in one person, who has at most `rows` rows, and a public number of people.
 
     `people` divides sums and sets parameters. It is a public statement, never a count of the rows; a wrong one makes a

@@ -145,7 +145,7 @@ def stated_classes(classes: Any) -> Classes:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Rows:
+class FitRows:
     """The rows of one fit: features, with class codes or numbers to be predicted beside them. Private.
 
     `sums` are the exact sums of a model of one release, where an engine has added them up; there are no features then.

@@ -144,3 +144,10 @@ def exact_sum(parts: Iterator[NDArray[np.int64]], shape: tuple[int, ...], rows: 
 def filled(features: Floats, low: Floats, high: Floats) -> Floats:
     """Return rows to be predicted: what is no number counts as the middle of its range, what is outside as an end."""
     return np.clip(np.where(np.isnan(features), low / 2 + high / 2, features), low, high)
+
+
+def scaled_targets(targets: NDArray[Any], bounds: tuple[float, float]) -> Floats:
+    """Return targets in [-1, 1] by their bounds, NaN where there is no finite one."""
+    low, high = (np.array([end]) for end in bounds)
+    lines, counted = in_unit_box(targets[:, np.newaxis], low, high)
+    return np.where(counted, lines[0], np.nan)

@@ -51,8 +51,8 @@ class FourierFeatures(PublicMap):
     array([2., 2.])
     """
 
-    n_components: int = 200
-    gamma: float = 0.25
+    n_components: int = 400
+    gamma: float = 0.5
     seed: int = 1
 
     def _names(self, features: list[str], low: Floats, high: Floats) -> list[str]:  # noqa: ARG002
@@ -63,10 +63,10 @@ class FourierFeatures(PublicMap):
         """Return the public directions, a line a feature, in full turns rather than radians."""
         columns = whole_number(self.n_components, name="n_components", least=2, most=_MOST)
         if columns % 2:
-            raise ParameterError("n_components must be even; got an odd number, write 200", parameter="n_components")
+            raise ParameterError("n_components must be even; got an odd number, write 400", parameter="n_components")
         usable = isinstance(self.gamma, int | float | np.number) and not isinstance(self.gamma, bool)
         if not usable or not 0 < float(self.gamma) <= _MOST_GAMMA:
-            raise ParameterError("gamma must be a number above 0, at most 10,000; got another, write gamma=0.25")
+            raise ParameterError("gamma must be a number above 0, at most 10,000; got another, write gamma=0.5")
         normal = normal_numbers(self.seed, b"waves", features * (columns // 2))
         return normal.reshape(features, -1) * (math.sqrt(2 * float(self.gamma)) / (2 * math.pi))
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base import Public, regime
-from discreet.learning.exact import STEPS, Measurements, Rows, exact_sum, in_ball, products
+from discreet.learning.exact import STEPS, FitRows, Measurements, exact_sum, in_ball, products
 from discreet.learning.moments.gram import gram_noise, gram_signal, released_gram
 from discreet.learning.moments.linear import Ball, LinearModel
 
@@ -68,7 +68,7 @@ class AdaSSP(LinearModel):
         noise = gram_noise(public, Measurements(public.price), _HALF)[1] * _LENGTH**2
         return {"mean product of two features": noise / public.neighbors.people}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         ball, size = Ball(public, _REACH), public.features + 1
 
         def vectors() -> Iterator[tuple[Floats, Floats]]:

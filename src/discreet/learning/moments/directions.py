@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base import Public, released_center
-from discreet.learning.exact import CHUNK, Measurements, Rows, in_unit_box, on_sphere
+from discreet.learning.exact import CHUNK, FitRows, Measurements, in_unit_box, on_sphere
 from discreet.learning.moments.gram import gram_signal, released_gram
 
 Floats = NDArray[np.float64]
@@ -27,7 +27,7 @@ class RowDirections:
     gram: Floats
 
     @classmethod
-    def released(cls, public: Public, rows: Rows, measurements: Measurements, share: Fraction) -> RowDirections:
+    def released(cls, public: Public, rows: FitRows, measurements: Measurements, share: Fraction) -> RowDirections:
         """Return the center, for `center_share` of the price, and the Gram matrix, for a share of it: two releases."""
         center = released_center(public, rows, measurements, center_share(public), _REACH)
         empty = cls(public.low, public.high, center, np.zeros((public.features, public.features)))

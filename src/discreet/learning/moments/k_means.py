@@ -16,8 +16,8 @@ from discreet.learning.base import PrivateEstimator, Public, regime, whole_numbe
 from discreet.learning.exact import (
     STEPS,
     Chunks,
+    FitRows,
     Measurements,
-    Rows,
     exact_sum,
     filled,
     in_ball,
@@ -104,7 +104,7 @@ class KMeans(ClusterMixin, PrivateEstimator):  # type: ignore[misc]
         deviation = Measurements(public.price).deviation(_each(public), squared=_squared(public)) / STEPS
         return {"mean of a cell": deviation * _CELLS * self._clusters() / public.neighbors.people}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         dimensions, number = min(public.features, _DIMENSIONS), _CELLS * self._clusters()
         if public.features > _DIMENSIONS:
             directions = RowDirections.released(public, rows, measurements, _PLANE)

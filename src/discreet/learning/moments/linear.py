@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base import PrivateRegressor, Public
-from discreet.learning.exact import CHUNK, STEPS, Rows, filled, in_ball, in_unit_box
+from discreet.learning.exact import CHUNK, STEPS, FitRows, filled, in_ball, in_unit_box
 
 Floats = NDArray[np.float64]
 
@@ -40,7 +40,7 @@ class Ball:
         lines, counted = in_unit_box(features, self.public.low, self.public.high)
         return in_ball(lines, self.radius) / STEPS, counted
 
-    def chunks(self, rows: Rows) -> Iterator[tuple[Floats, Floats, NDArray[np.bool_]]]:
+    def chunks(self, rows: FitRows) -> Iterator[tuple[Floats, Floats, NDArray[np.bool_]]]:
         """Yield 2^14 rows at a time: vectors of norm at most 1, targets in [-1, 1], and which rows count."""
         if rows.targets is None or self.public.target is None:
             raise AssertionError("a regression reads targets")

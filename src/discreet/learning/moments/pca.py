@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import InputError
 from discreet.learning.base import PrivateTransformer, Public, regime, whole_number
-from discreet.learning.exact import Measurements, Rows, matrix
+from discreet.learning.exact import FitRows, Measurements, matrix
 from discreet.learning.moments.directions import RowDirections, center_share, combined
 from discreet.learning.moments.gram import gram_noise, gram_signal
 
@@ -74,7 +74,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, PrivateTransformer):  # type: ignore[
         noise = gram_noise(public, Measurements(public.price), 1 - center_share(public))[1]
         return {"mean product of two features on the sphere": noise / public.neighbors.people}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         number = self._components(public)
         self._directions = RowDirections.released(public, rows, measurements, 1 - center_share(public))
         self.components_, found = self._directions.largest(number)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.errors import ParameterError
 from discreet.learning.base import Public, regime
-from discreet.learning.exact import Measurements, Rows, in_ball
+from discreet.learning.exact import FitRows, Measurements, in_ball
 from discreet.learning.moments.gram import gram_noise, gram_signal, released_gram
 from discreet.learning.moments.linear import Ball, LinearModel
 
@@ -79,7 +79,7 @@ class Ridge(LinearModel):
         noise = gram_noise(public, Measurements(public.price), Fraction(1))[1]
         return {"mean product of two features": noise * self._length(public) ** 2 / public.neighbors.people}
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         ball, constant, length = Ball(public, _REACH), self._constant_of(public), self._length(public)
 
         def vectors() -> Iterator[Floats]:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.learning.base import PrivateTransformer, Public, regime
-from discreet.learning.exact import CHUNK, STEPS, Measurements, Rows, exact_sum, in_ball, in_unit_box, squared_norms
+from discreet.learning.exact import CHUNK, STEPS, FitRows, Measurements, exact_sum, in_ball, in_unit_box, squared_norms
 from discreet.privacy import Relation
 
 Floats = NDArray[np.float64]
@@ -66,7 +66,7 @@ class StandardScaler(PrivateTransformer):
         unit = math.sqrt(2.0 * public.features) / STEPS / public.neighbors.people
         return Measurements(public.price).deviation(_ALL, squared=_squared(public)) * unit
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         starts = range(0, len(rows), CHUNK)
         parts = (_vectors(public, rows.features[at : at + CHUNK]).astype(np.int64).sum(axis=1) for at in starts)
         features = public.features

@@ -26,12 +26,15 @@ from discreet.privacy.accounting.contour import (
     total_square,
 )
 from discreet.privacy.accounting.contour.moments import Factor
+from discreet.privacy.accounting.effort import Effort
 from discreet.privacy.accounting.floats import bounded
 from discreet.privacy.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP, convert
 from discreet.privacy.numbers import root_upward, written
 from discreet.privacy.pairs import FixedSizePair, NormalPair, PoissonPair, PureApproxPair
 
 _GOOD, _FAIR = 1e-6, 1e-4  # relative widths that small and large lattices are asked to improve upon
+_AIM = 0.5  # of the width wanted, so that rounding leaves an answer within it
+_SMALLISH, _SMALL = 1e-3, 1e-6  # epsilons below which a width is a share of this instead, usually and with patience
 _LATTICES, _MUCH = 3, 0.9
 _MANY, _MOST_ANSWERS, _TINY, _HOPELESS = 64, 1024, 1e-300, 1e6
 
@@ -111,10 +114,10 @@ class DirectedLoss:
         if delta == 0.0:
             return _settled(bounded(self.least_max_loss(), largest, largest, _LARGEST_LOSSES))
 
-        def on_lattice(pairs: Parts, wanted: float, quick: bool) -> Enclosure:
+        def on_lattice(pairs: Parts, wanted: float, effort: Effort, highest: float) -> Enclosure:
             from discreet.privacy.accounting.lattice import enclose_epsilon
 
-            return enclose_epsilon(pairs, delta, tolerance=wanted, quick=quick)
+            return enclose_epsilon(pairs, delta, tolerance=wanted, effort=effort, highest=highest)
 
         start = Enclosure(0.0, largest, largest, _LARGEST_LOSSES)
         return self._narrowed(start, tolerance, lambda engine: engine.epsilon(delta, tolerance), on_lattice)
@@ -130,10 +133,10 @@ class DirectedLoss:
         if epsilon >= self.max_loss():
             return Enclosure.exact(0.0, method="epsilon is at least the sum of the largest losses")
 
-        def on_lattice(pairs: Parts, wanted: float, quick: bool) -> Enclosure:
+        def on_lattice(pairs: Parts, wanted: float, effort: Effort, highest: float) -> Enclosure:  # noqa: ARG001
             from discreet.privacy.accounting.lattice import enclose_delta
 
-            return enclose_delta(pairs, epsilon, tolerance=wanted, quick=quick)
+            return enclose_delta(pairs, epsilon, tolerance=wanted, effort=effort)
 
         return self._narrowed(None, tolerance, lambda engine: engine.delta(epsilon, tolerance), on_lattice, epsilon)
 
@@ -142,7 +145,7 @@ class DirectedLoss:
         found: Enclosure | None,
         tolerance: float | None,
         ask: Callable[[ContourEngine], Enclosure],
-        on_lattice: Callable[[Parts, float, bool], Enclosure],
+        on_lattice: Callable[[Parts, float, Effort, float], Enclosure],
         level: float | None = None,
     ) -> Enclosure:
         """Intersect what every engine answers, and the lattice's answer where that is too wide for the tolerance.
@@ -156,35 +159,39 @@ class DirectedLoss:
         if tolerance is not None and level is not None:  # a width of epsilon is so much of delta
             tolerance *= max((engine.steepness for engine in self._engines()), default=1.0)
         if tolerance is not None:
-            found = self._on_lattice(found, tolerance, on_lattice, level, _FAIR, quick=False)
+            found = self._on_lattice(found, tolerance, on_lattice, level, _FAIR, effort=Effort.USUAL)
         if tolerance is None or self._too_wide(found, tolerance, level, _FAIR):
             repaid = [pair for pair, _ in self.pairs or () if _repays(pair)]
             if repaid:  # try for a millionth, on small grids first
-                found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=True)
-            if level is None and any(isinstance(getattr(pair, "base", None), NormalPair) for pair in repaid):
-                found = self._on_lattice(found, None, on_lattice, level, _GOOD, quick=False)
-            found = self._on_lattice(found, None, on_lattice, level, _FAIR, quick=False)
+                found = self._on_lattice(found, None, on_lattice, level, _GOOD, effort=Effort.QUICK)
+            if level is None and any(isinstance(pair, PoissonPair | FixedSizePair) for pair in repaid):
+                # for a millionth at most, even where less was asked for: transforms of floats give hardly more
+                found = self._on_lattice(found, None, on_lattice, level, _GOOD, effort=Effort.PATIENT)
+            found = self._on_lattice(found, None, on_lattice, level, _FAIR, effort=Effort.USUAL)
         return _settled(found or Enclosure(0.0, 1.0, 1.0, "nothing is known"))
 
     def _on_lattice(
         self,
         found: Enclosure | None,
         tolerance: float | None,
-        ask: Callable[[Parts, float, bool], Enclosure],
+        ask: Callable[[Parts, float, Effort, float], Enclosure],
         level: float | None,
         share: float,
         *,
-        quick: bool,
+        effort: Effort,
     ) -> Enclosure | None:
         """Ask the lattice where an answer is too wide: for the tolerance, or else for a share of the answer."""
         for _ in range(_LATTICES):
             # the width wanted is a share of the answer, which may be known badly before the lattice is asked
-            if self.pairs is None or not self._too_wide(found, tolerance, level, share):
+            least = _SMALL if effort is Effort.PATIENT else _SMALLISH
+            if self.pairs is None or not self._too_wide(found, tolerance, level, share, least):
                 break
             before = found
             size = level if level is not None else 1.0 if found is None or math.isinf(found.upper) else found.upper
-            wanted = tolerance if tolerance is not None else share * max(size, 1e-3)
-            answer = _computed(partial(ask, self.pairs, max(wanted, _TINY), quick), None)
+            aim = _AIM if effort is Effort.PATIENT else 1.0
+            wanted = tolerance if tolerance is not None else aim * share * max(size, least)
+            highest = math.inf if found is None else found.upper
+            answer = _computed(partial(ask, self.pairs, max(wanted, _TINY), effort, highest), None)
             if answer is not None:
                 found = answer if found is None else met(found, answer, attained=self.attained)
             if found is None or (before is not None and found.upper > _MUCH * before.upper) or tolerance is not None:
@@ -307,8 +314,15 @@ class DirectedLoss:
         alone = self.parts[0][0] if len(self.parts) == 1 and self.parts[0][2] == 1 else None
         return None if alone is None or isinstance(alone, ProductPair) else ask(alone)
 
-    def _too_wide(self, found: Enclosure | None, tolerance: float | None, level: float | None, share: float) -> bool:
-        """Say whether the lattice should be tried: nothing found, or wider than asked."""
+    def _too_wide(
+        self,
+        found: Enclosure | None,
+        tolerance: float | None,
+        level: float | None,
+        share: float,
+        least: float = _SMALLISH,
+    ) -> bool:
+        """Say whether the lattice should be tried: nothing found, or wider than asked; `least` is the least scale."""
         if found is None or not math.isfinite(found.upper):
             return True
         scale = 1.0 if level is None else found.upper
@@ -316,7 +330,7 @@ class DirectedLoss:
             return False
         if self.pairs is not None and len(self.pairs) > _MANY and found.lower > 0:
             return False  # one grid for each of many kinds costs more than a narrower answer is worth
-        wanted = tolerance * scale if tolerance is not None else share * max(found.upper, 1e-3 * scale)
+        wanted = tolerance * scale if tolerance is not None else share * max(found.upper, least * scale)
         return found.upper - found.lower > wanted
 
 

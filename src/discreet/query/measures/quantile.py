@@ -41,6 +41,13 @@ class QuantilesOfGroups(Measure):
         that do not depend on the rows: no piece falls when W grows, and they add up to W, so a unit moves the pieces
         together by what it moves W. Given the values, the counts of all groups are one vector, to which every row adds
         its weight once: the proof in `CountsAround` is about that vector, under change-one too.
+        In zCDP (and Gaussian DP, where likewise squares add up) all of it is bought for t times the price, t = c^2 / S
+        where the squares of the w_g add up to S at most: for k groups of equal weight t is k. Proof: a choice of range
+        e costs e^2 / 8, so group g costs (e w_g / c)^2 / 8, in all at most e^2 / (8 t); a level of a tree chooses in
+        disjoint parts of a group, whose spans add up to e w_g / c, and so their squares to no more than its square.
+        Under change-one the spans are e (r_g + s_g) / (2 c), and (r_g + s_g)^2 <= 2 r_g^2 + 2 s_g^2 add up to 4 S. The
+        counts of all groups move by sqrt S in L2, where c is what one group could move: the variance for c at t times
+        the price is the variance for sqrt S at the price.
     Accuracy. With confidence 95 % no quantile of the weighted rows at a level lies outside its interval, one level and
         group at a time; no interval is bought for a higher confidence.
     """
@@ -59,8 +66,8 @@ class QuantilesOfGroups(Measure):
     def mechanism(self, part: Price) -> RankInterval | QuantileIntervals:
         """Return the choice and the counts that every group makes."""
         asked: dict[str, Any] = {"relation": self.bounding.relation, "steps": self.scale.steps}
-        epsilon, rho = part.epsilon, part.rho if part.mu is None else rho_of_halves(part.mu)
-        price: dict[str, Any] = {"epsilon": epsilon, "rho": rho}
+        epsilon, rho = part.epsilon, self._rho(part)
+        price: dict[str, Any] = {"epsilon": epsilon, "rho": rho and rho * self.spread_over_groups}
         if len(self.levels) == 1:
             asked |= {"rows": self._rows, "counted_rows": self.bounding.rows}
             return RankInterval(level=self.levels[0], confidence=_HELD, **asked, **price)
@@ -68,6 +75,17 @@ class QuantilesOfGroups(Measure):
         tree = QuantileTree(levels=self.levels, rows=self._rows, **asked, **half)
         around = CountsAround(levels=self.levels, confidence=_HELD, rows=self.bounding.rows, **asked, **half)
         return QuantileIntervals(tree, around, guarantee(epsilon, rho, self.bounding.relation))
+
+    @staticmethod
+    def _rho(part: Price) -> Fraction | None:
+        """Return the rho that all groups together have, if the price is one of rho or mu."""
+        return part.rho if part.mu is None else rho_of_halves(part.mu)
+
+    @property
+    def spread_over_groups(self) -> Fraction:
+        """How many times the price every group may have in zCDP: c^2 over the squares of a unit's weights by group."""
+        total = self.bounding.rows * self.bounding.unit
+        return max(Fraction(total**2, self.bounding.squared), Fraction(1))
 
     @property
     def _rows(self) -> int:
@@ -128,7 +146,8 @@ class QuantilesOfGroups(Measure):
         """Say what is released."""
         count = len(self.levels)
         what = "a quantile" if count == 1 else f"{count} quantiles"
-        price = in_words(self.mechanism(part).guarantee if part.mu is None else GaussianDP(part.mu))
+        whole = guarantee(part.epsilon, self._rho(part), self.bounding.relation)
+        price = in_words(whole if part.mu is None else GaussianDP(part.mu))
         return f"{what} by the exponential mechanism on ranks, and noisy counts of the rows around: {price}"
 
 

@@ -317,8 +317,7 @@ class MatrixEstimate:
 
     def _cell(self, value: float, low: float, high: float) -> str:
         """Return an entry with its interval, which need not have the value in the middle."""
-        entry = Estimate(value, low, high, self.confidence, Target.TABLE, self.guarantee, self.method)
-        return str(entry).partition(" (")[0]
+        return Estimate(value, low, high, self.confidence, Target.TABLE, self.guarantee, self.method).number
 
     def __str__(self) -> str:
         return str(self._table())

@@ -36,7 +36,8 @@ class Quantiles(RankedStatistic):
     rank error depends on the levels, the relation and the kind of price, all of them public; that one is taken. For
     more than twenty levels, with fewer than 16 random bits to tell equal values apart, and where a person may have
     several rows, it is the tree. The bins are taken where `rows_expected` says that there are few rows for the price:
-    where the expected rank error of the others is above a fifth of the rows between two levels.
+    where the expected rank error of the others is above a fifth of the rows between two levels. For whole numbers state
+    grid=1: on a finer grid most positions lie between two of them, and so do most answers of the first two mechanisms.
 
     Privacy. epsilon-DP, or rho-zCDP, for all of them together, their intervals included.
         Proof: in the mechanisms; the position of a row on the grid depends on that row alone, and which mechanism is

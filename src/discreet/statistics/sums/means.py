@@ -58,7 +58,7 @@ class Mean(BoundedStatistic):
         the middle and a noisy count give for the same epsilon. For the population, rows drawn independently, the
         interval for the expectation of the clipped values is proven at any size and uses the spread, which is released
         too: the theorem of `population_mean`. With `approximate` it is the normal one, right for many rows only.
-    Cost. One pass in cache-sized chunks; two draws, up to five for the population, whose interval takes 0.05 s.
+    Cost. One pass in cache-sized chunks; two draws, up to five for the population, whose interval takes 0.06 s.
     Figure. mean-error.svg
     Reference. The pair (A, B): Kulesza, Suresh, Wang 2024; intervals for ratios: Fieller 1954; for the population those
         of `sampling`.

@@ -7,6 +7,7 @@ from discreet.errors import ParameterError
 from discreet.testing.museum import (
     answers,
     budgets,
+    estimators,
     floating_noise,
     gaussians,
     histograms,
@@ -86,6 +87,14 @@ def faults() -> tuple[Exhibit, ...]:
         gaussians.IntegerGaussian(),
         gaussians.IntegerGaussianByTheContinuousFormula(),
         gaussians.ShuffledBatches(),
+        estimators.TwoMoments(),
+        estimators.BoundUsedTwice(),
+        estimators.PublicDivisor(),
+        estimators.RowsCounted(),
+        estimators.DeclaredClasses(),
+        estimators.ClassesSeen(),
+        estimators.ScoresOfRows(),
+        estimators.ScoresByBlocks(),
     )
 
 

@@ -289,7 +289,8 @@ def _solved(contour: Contour, road: _Road, ceiling: float, goals: tuple[float, f
     lower = _certain(contour, here, slope, goals[1], up=False)
     if upper is None:
         raise Unsuitable
-    top = (upper + road.slop) * (1 + 2.0**-52) if upper > 0 or road.slop else 0.0
+    nothing = upper == 0.0 and (road.slop == 0.0 or contour.value(-road.slop).log.upper <= goals[0])
+    top = 0.0 if nothing else (upper + road.slop) * (1 + 2.0**-52)
     bottom = max(((lower or 0.0) - road.slop) * (1 - 2.0**-52), 0.0)
     return bounded(bottom, here, top, road.method)
 

@@ -9,6 +9,7 @@ from fractions import Fraction
 from discreet.errors import AssumptionFailed, ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import round_down, round_up
+from discreet.privacy.accounting.effort import Effort
 from discreet.privacy.accounting.lattice.cells import TooLarge
 from discreet.privacy.accounting.lattice.composition import Composed
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT
@@ -21,14 +22,15 @@ _ROUNDING = 1e-9
 _FAR_BELOW = -40.0
 
 
-def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float, quick: bool = False) -> Enclosure:
+def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float, effort: Effort = Effort.USUAL) -> Enclosure:
     """Enclose delta(epsilon) of a composition in one direction; `tolerance` is the relative width wanted.
 
     Privacy. `upper` holds for every adaptive composition of releases dominated by the given pairs, `lower` for
         independent releases that attain them.
         Proof: docs/concepts/tilted-lattice.
     Cost. Passes with finer grids until the width is reached, at most five, each with transforms of at most 2^22 points
-        (2^18 where it is to be quick); then the best interval found is returned, which is sound whatever its width.
+        (2^18 where it is to be quick; five under each of four tilts where it is worth patience); then the best interval
+        found is returned, which is sound whatever its width.
 
     >>> from discreet.privacy.pairs.worst_pairs import PureApproxPair
     >>> bounds = enclose_delta([(PureApproxPair(0.1), 10)], 0.5, tolerance=1e-6)
@@ -39,7 +41,7 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float, quick: bool
     if math.isnan(level):
         raise ParameterError("epsilon must be a number, got nan", parameter="epsilon")
     _check_tolerance(tolerance)
-    plan = LatticePlan(parts, quick=quick)
+    plan = LatticePlan(parts, effort=effort, highest=level)
     low, high = plan.infinite()
     largest = plan.largest_loss()[1]
     if low == 1.0 or level == -math.inf:
@@ -60,8 +62,12 @@ def enclose_delta(parts: Parts, epsilon: float, *, tolerance: float, quick: bool
     return _enclosed(best[0], best[1])
 
 
-def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float, quick: bool = False) -> Enclosure:
+def enclose_epsilon(
+    parts: Parts, delta: float, *, tolerance: float, effort: Effort = Effort.USUAL, highest: float = math.inf
+) -> Enclosure:
     """Enclose the least epsilon >= 0 with delta(epsilon) <= delta; `tolerance` is the absolute width wanted.
+
+    `highest` may be an epsilon that is known to suffice: a patient answer then needs no cells for losses far above it.
 
     Privacy. As `enclose_delta`: delta(epsilon) is at most delta at `upper`, and more than delta at `lower` unless that
         is 0.
@@ -76,7 +82,7 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float, quick: bool
         raise ParameterError(f"delta must lie in [0, 1], got {delta}", parameter="delta")
     _check_tolerance(tolerance)
     goal, generous = round_down(Fraction(delta)), round_up(Fraction(delta))
-    plan = LatticePlan(parts, quick=quick)
+    plan = LatticePlan(parts, effort=effort, highest=highest)
     low, high = plan.infinite()
     if goal == 1.0:
         return _enclosed(0.0, 0.0)
@@ -95,7 +101,7 @@ def enclose_epsilon(parts: Parts, delta: float, *, tolerance: float, quick: bool
         best[1] = min(best[1], above)
         if answer.lower is not None:
             starts = [min(above, best[1]), answer.mean] if math.isfinite(best[1]) else [answer.mean]
-            best[0] = max(best[0], _level(answer.lower, log_generous + doubt, starts, upper=False))
+            best[0] = max(best[0], min(_level(answer.lower, log_generous + doubt, starts, upper=False), plan.highest))
         _keep_in_order(best)
         answer.width = best[1] - best[0] if best[0] < best[1] else 0.0
     return _enclosed(best[0], best[1])

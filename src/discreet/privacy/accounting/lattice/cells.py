@@ -42,6 +42,10 @@ class Grid:
         losses: Floats = self.anchor + index.astype(np.float64) * self.step
         return losses
 
+    def index_above(self, loss: float) -> int:
+        """Return the index of a grid loss certainly above a loss."""
+        return math.ceil((loss - self.anchor) / self.step * (1 + 4 * UNIT)) + 1
+
 
 @dataclass(frozen=True, slots=True)
 class Reach:
@@ -122,6 +126,8 @@ class LossSource(ABC):
     """A kind of release, which can be laid out on any grid."""
 
     two_sided = True  # whether the lower side comes near the upper one on fine grids
+    atoms_only = False  # whether there is no density and no curve
+    cap = math.inf  # losses above it need no cells of their own
     infinite_mass: tuple[float, float] = (0.0, 0.0)  # bounds on P's mass at infinite loss
 
     @abstractmethod
@@ -142,6 +148,8 @@ class LossSource(ABC):
 
 class AtomSource(LossSource):
     """A release with finitely many losses, listed once for each side."""
+
+    atoms_only = True
 
     def __init__(
         self,

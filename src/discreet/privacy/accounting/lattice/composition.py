@@ -73,6 +73,67 @@ class Composed:
         return min(total + error, 0.0) if upper else total - error
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class SplitComposed(Composed):
+    """The composition of laws of atoms that were split between neighboring grid losses, as a bound from below.
+
+    `local` is the same composition with all masses rounded up, and `spread` is s with s^2 = n h^2/4 for n releases.
+    """
+
+    local: Composed
+    spread: float
+
+    def log_delta(self, epsilon: float, *, upper: bool) -> float:
+        """Return a logarithm certainly at most that of delta(epsilon).
+
+        Accuracy. What splitting added to delta is of the order of s^2 times the density of the losses near epsilon.
+            Proof: let S be the sum of the losses, X what the splits add to it: given the losses, a sum of n independent
+            terms in intervals of length h, each with mean 1 of e^-X. By Jensen and Hoeffding's lemma the mean of X is
+            between 0 and s^2/2, its variance is at most s^2, and P(-X >= z) <= e^(-z^2/2s^2), P(X >= z) <= e^(-(z -
+            s^2/2)^2/2s^2). Let d = |S - epsilon|. For S > epsilon splitting adds the mean of (e^(-d-X) - 1)^+, else
+            that of (1 - e^(d-X))^+, at most that of (X - d)^+. Integrating the tails, both are at most g(d) = s
+            (sqrt(2 pi)/2 + 1.1 s) e^(s^2/2 + d/2 - d^2/2s^2). With w^2 = 5 s^2/4 the mean of K = A
+            e^(-(S + X - epsilon)^2/2w^2) given S is at least A e^(-((d + s^2/2)^2 + s^2)/2w^2), by Jensen, and that is
+            at least g(d) for every d >= 0 if A = s (sqrt(2 pi)/2 + 1.1 s) e^(0.4 + 2.7 s^2). So the mean of K under
+            the split law, which is known, bounds what splitting added.
+        """
+        if upper:
+            raise ValueError("this is a bound from below")
+        found = Composed.log_delta(self, epsilon, upper=False)
+        if found == -math.inf or self.spread == 0.0:
+            return found
+        added = self._log_added(epsilon)
+        if not added < found:
+            return -math.inf
+        less = math.log1p(-math.exp(added - found))
+        return found + less - 8 * UNIT * (abs(found) + abs(less)) - 4 * ELEMENTARY * math.exp(added - found - less)
+
+    def _log_added(self, epsilon: float) -> float:
+        """Bound ln of the mean of K; places are known to within `doubt`, by which every distance is shortened."""
+        law, spread = self.local, self.spread
+        doubt = self.shift + law.shift + 16 * UNIT * (abs(epsilon) + abs(law.start) + len(law.weight) * law.step)
+        square = 1.25 * spread * spread
+        if law.theta * law.theta * square > 100.0 or law.theta * doubt > 1.0:
+            return math.inf
+        reach = 38.0 * spread + law.theta * square + doubt  # beyond, K is below e^-577
+        first, last = (math.floor((epsilon + end - law.start) / law.step) for end in (-reach, reach))
+        first, last = max(first, 0), min(last + 2, len(law.weight))
+        over = law.start + np.arange(first, max(last, first)) * law.step - epsilon
+        near = np.maximum(np.abs(over) - doubt, 0.0)
+        coefficient = np.exp(-law.theta * over - near * near / (2 * square))
+        weight = law.weight[first : max(last, first)]
+        value = float(np.sum(np.abs(weight) * coefficient)) * (1 + 8 * UNIT * len(weight))
+        value *= 1 + 4 * ELEMENTARY * (2 + law.theta * (reach + law.step) + 800.0)
+        largest = math.exp(law.theta * law.theta * square / 2 + law.theta * doubt) * (1 + 1e-6)
+        value += law.noise * math.sqrt(float(np.sum(coefficient * coefficient))) * _CAREFUL
+        value += law.alias * largest * _CAREFUL
+        value += math.exp(-500.0)
+        scale = law.log_scale - law.theta * (epsilon - doubt)
+        constant = spread * (math.sqrt(2 * math.pi) / 2 + 1.1 * spread) * math.exp(0.4 + 2.7 * spread * spread)
+        error = law.scale_error + 16 * UNIT * (abs(law.log_scale) + abs(scale)) + 1e-9
+        return math.log(value * constant) + scale + error
+
+
 def _largest_coefficient(theta: float) -> float:
     """Bound e^(-theta u) (1 - e^-u) over u > 0: it is largest at u = ln(1 + 1/theta)."""
     if theta <= 0:

@@ -188,7 +188,7 @@ class DensitySource(LossSource):
         """Return nodes, atoms, and what was cut off."""
         atoms = self.atoms
         if self._latest is None or self._latest[0] != (grid, reach):
-            self._latest = ((grid, reach), *laid_out(self.density, self.mapped, grid, reach))
+            self._latest = ((grid, reach), *laid_out(self.density, self.mapped, grid, reach, self.cap))
         _, nodes, wobble = self._latest
         below, above = self.density.cut(self.density.span(reach, self.mapped.kind), self.mapped.kind, self.mapped.rate)
         if self.mapped.kind is SamplingKind.FIXED:
@@ -214,7 +214,7 @@ class DensitySource(LossSource):
         return LatticeAtoms.of([0.0], [math.log(rest) if rest > 0 else -math.inf], ELEMENTARY * 64)
 
 
-def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tuple[Nodes, float]:
+def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach, cap: float = math.inf) -> tuple[Nodes, float]:
     """Return the nodes of a density, panel by panel inside half-cells, and a bound on the error of a loss.
 
     Accuracy. Every weighted sum in the sense of `Nodes` is within `error` of its integral.
@@ -229,6 +229,8 @@ def laid_out(density: Density, mapped: LossMap, grid: Grid, reach: Reach) -> tup
     ends = mapped.loss(density.base_loss(np.array([low, high])))
     half = grid.step / 2
     first, last = (math.floor((float(ends[0]) - grid.anchor) / half), math.ceil((float(ends[1]) - grid.anchor) / half))
+    if math.isfinite(cap):  # from a grid loss above the cap on, one half-cell holds the rest
+        last = min(last, max(2 * grid.index_above(cap) + 1, first + 1))
     if last - first > cells.MOST_VALUES // 2:
         raise TooLarge("too many cells")
     index: Indices = np.arange(first, last + 1)

@@ -5,30 +5,35 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from discreet.errors import ParameterError
 from discreet.laws import Pair
+from discreet.privacy.accounting.effort import Effort
 from discreet.privacy.accounting.floats import ensure_tested
+from discreet.privacy.accounting.lattice.capped import CappedSource
 from discreet.privacy.accounting.lattice.cells import Grid, LossSource, Reach, TooLarge
-from discreet.privacy.accounting.lattice.composition import LARGEST_TRANSFORM, Composed, compose
+from discreet.privacy.accounting.lattice.composition import LARGEST_TRANSFORM, Composed, SplitComposed, compose
 from discreet.privacy.accounting.lattice.fft_bounds import UNIT
-from discreet.privacy.accounting.lattice.rounding_maps import lowered, raised
+from discreet.privacy.accounting.lattice.rounding_maps import TiltedLaw, lowered, raised, split_down
 from discreet.privacy.accounting.lattice.sources import source_of
 from discreet.privacy.numbers import root_upward
-from discreet.privacy.pairs import NormalPair
+from discreet.privacy.pairs import FixedSizePair, NormalPair
 
 Parts = Sequence[tuple[Pair, int]]
 _SPARED = 16  # how much coarser the finest grid is where an answer is to be quick
 _MOST_CELLS = 1 << 19
+_MOST_CELLS_PATIENTLY, _MOST_ATOM_CELLS = 1 << 20, 1 << 21
+_SHARES_OF_TILT = (0.75, 0.9, 1.0, 0.6)  # a smaller tilt has a shorter window, a larger one less noise
 _MOST_CELLS_TOGETHER = 1 << 21
 _COARSE_POINTS = 1 << 16
 _PASSES = 5
 _RETRIES, _COARSER = 2, 4.0
-_STEEPEST = 40.0
+_STEEPEST, _MARGIN, _MUCH = 40.0, 1e-5, 0.8
 _LOWEST_TAIL = -700.0
 
 
@@ -64,9 +69,14 @@ class Tilt:
 class LatticePlan:
     """A composition taken apart into kinds of release with multiplicities."""
 
-    def __init__(self, parts: Parts, *, quick: bool = False) -> None:
+    def __init__(self, parts: Parts, *, effort: Effort = Effort.USUAL, highest: float = math.inf) -> None:
+        """Count each kind; `highest` is a level above which no lower bound is wanted."""
         ensure_tested()
-        self._spared = _SPARED if quick else 1
+        self._margin = math.inf
+        self.highest = highest if effort is Effort.PATIENT else math.inf
+        self._spared = _SPARED if effort is Effort.QUICK else 1
+        self._patient = effort is Effort.PATIENT
+        self._cells = _MOST_CELLS_PATIENTLY if self._patient else _MOST_CELLS
         counts: dict[Pair, int] = {}
         square = Fraction(0)
         for pair, times in parts:
@@ -111,7 +121,27 @@ class LatticePlan:
     def passes(self, target: LatticeTarget, tolerance: float) -> Iterator[LatticeAnswer]:
         """Compose on finer and finer grids until the width is reached or the work limit is."""
         sources, reach, tilt = self._laid_out(target, tolerance)
+        if not self._patient:
+            yield from self._under(tilt, sources, reach, target, tolerance)
+            return
+        points = _Points(sources, [times for _, times in self.kinds], reach)
+        last = math.inf
+        for share in _SHARES_OF_TILT:
+            answer = None
+            with suppress(TooLarge):  # another tilt may need less room
+                for answer in self._under(points.tilted(share * tilt.theta), sources, reach, target, tolerance):
+                    yield answer
+            if answer is not None and (answer.width <= tolerance or answer.width > _MUCH * last):
+                return  # narrow enough, or another tilt does not help
+            last = math.inf if answer is None else answer.width
+
+    def _under(
+        self, tilt: Tilt, sources: Sequence[LossSource], reach: Reach, target: LatticeTarget, tolerance: float
+    ) -> Iterator[LatticeAnswer]:
+        """Compose under one tilt on finer and finer grids."""
         wanted = tolerance if target.log_delta is not None else tolerance / (1 + tilt.theta)
+        if self._splits(sources):  # both sides are off by at most about n h^2 (1 + theta)
+            tilt = replace(tilt, smooth=6.0 * self.total)
         step = math.sqrt(6 * wanted / ((1 + tilt.theta) * max(tilt.smooth, 1e-12)))
         step = min(step, math.sqrt(tilt.variance) / 4) if tilt.variance > 0 else self._widest(sources, reach) or 1.0
         finest = self._finest(sources, reach, tilt)
@@ -143,9 +173,14 @@ class LatticePlan:
     def _laid_out(self, target: LatticeTarget, tolerance: float) -> tuple[list[LossSource], Reach, Tilt]:
         """Follow the tails as far as delta needs; where delta is asked for, until its guessed size settles."""
         log_delta = target.log_delta if target.log_delta is not None else -20.0
+        cap = self._cap()
         while True:
             reach = self._reach(log_delta, tolerance)
             sources = [source_of(pair, reach) for pair, _ in self.kinds]
+            if math.isfinite(cap):
+                sources = [
+                    self._capped(source, pair, cap) for source, (pair, _) in zip(sources, self.kinds, strict=True)
+                ]
             tilt = self._tilt(sources, reach, target)
             if target.epsilon is None or log_delta <= _LOWEST_TAIL:
                 return sources, reach, tilt
@@ -153,6 +188,19 @@ class LatticePlan:
             if guess >= log_delta:
                 return sources, reach, tilt
             log_delta = max(min(guess, 2 * log_delta), _LOWEST_TAIL)
+
+    def _cap(self) -> float:
+        """Return a loss above which one release alone exceeds the highest level, whatever the others lose."""
+        if math.isinf(self.highest):
+            return math.inf
+        least = _sum([times * max(pair.reversed().max_loss().upper, 0.0) for pair, times in self.kinds])
+        self._margin = _MARGIN * (self.highest + least)
+        return self.highest + least + self._margin
+
+    @staticmethod
+    def _capped(source: LossSource, pair: Pair, cap: float) -> LossSource:
+        """Cap a release, unless it is known by its curve only, or its losses below 0 mirror those above."""
+        return CappedSource(source, cap) if source.two_sided and not isinstance(pair, FixedSizePair) else source
 
     def _reach(self, log_delta: float, tolerance: float) -> Reach:
         """Cut tails where all of them together cannot matter beside delta; below, where they cannot matter at all."""
@@ -190,8 +238,9 @@ class LatticePlan:
     def _finest(self, sources: Sequence[LossSource], reach: Reach, tilt: Tilt) -> float:
         """Return the least step for which every law and the transform stay within the work limit."""
         widest = self._widest(sources, reach)
+        cells = _MOST_ATOM_CELLS if self._splits(sources) else self._cells
         return self._spared * max(
-            widest / _MOST_CELLS,
+            widest / cells,
             sum(end - start for start, end in (source.extent(reach) for source in sources)) / _MOST_CELLS_TOGETHER,
             22 * math.sqrt(tilt.variance) / LARGEST_TRANSFORM,
             1e-14 * max(abs(tilt.mean) / max(self.total, 1), widest),
@@ -213,15 +262,38 @@ class LatticePlan:
     def _composed(self, sources: Sequence[LossSource], reach: Reach, tilt: Tilt, step: float) -> LatticeAnswer:
         """Lay every kind out on one grid and compose, once from above and once from below."""
         theta = min(tilt.theta, _STEEPEST / step)
-        above, below = [], []
+        above, below, local = [], [], []
+        splits = self._splits(sources)
         for source, (_, times) in zip(sources, self.kinds, strict=True):
             lattice = source.lattice()
             grid = Grid(step, lattice[0] if lattice is not None else 0.0)
             above.append((raised(source.measure(grid, reach, upper=True), grid, theta), times))
-            below.append((lowered(source.measure(grid, reach, upper=False), grid, theta), times))
+            least = source.measure(grid, reach, upper=False)
+            below.append(((split_down if splits else lowered)(least, grid, theta), times))
+            if splits:
+                local.append((raised(least, grid, theta), times))
             source.forget()
-        empty = any(not np.any(law.weight > 0) for law, _ in below)
-        return LatticeAnswer(compose(above, upper=True), None if empty else compose(below, upper=False), tilt.mean)
+        return LatticeAnswer(compose(above, upper=True), self._below(below, local, step), tilt.mean)
+
+    def _splits(self, sources: Sequence[LossSource]) -> bool:
+        """Say whether atoms are split from below too: where there is nothing but atoms, and they are on no grid."""
+        atoms = all(source.atoms_only for source in sources)
+        return self._patient and atoms and _common_spacing(sources, [times for _, times in self.kinds]) == 0.0
+
+    def _below(
+        self, laws: list[tuple[TiltedLaw, int]], local: list[tuple[TiltedLaw, int]], step: float
+    ) -> Composed | None:
+        """Compose from below, or return None where a law says nothing."""
+        if any(not np.any(law.weight > 0) for law, _ in laws):
+            return None
+        found = compose(laws, upper=False)
+        if 4 * found.shift > self._margin:  # capped losses must exceed the highest level by what they may be off
+            return None
+        if not local:
+            return found
+        spread = step * math.sqrt(self.total) / 2 * (1 + 1e-9)
+        columns = {name: getattr(found, name) for name in Composed.__slots__}
+        return SplitComposed(**columns, local=compose(local, upper=True), spread=spread)
 
 
 def _sum(terms: Sequence[float]) -> float:

@@ -70,6 +70,17 @@ def raised(measure: LossMeasure, grid: Grid, theta: float) -> TiltedLaw:
     Accuracy. For a density the curve rises by the second order of the step.
     Reference. Doroshenko, Ghazi, Kamath, Kumar, Manurangsi 2022.
     """
+    return _split(measure, grid, theta, upper=True)
+
+
+def split_down(measure: LossMeasure, grid: Grid, theta: float) -> TiltedLaw:
+    """Split atoms as `raised` does, with every mass rounded down: never more than the exact split of the atoms."""
+    if measure.nodes is not None:
+        raise ValueError("only atoms are split from below")
+    return _split(measure, grid, theta, upper=False)
+
+
+def _split(measure: LossMeasure, grid: Grid, theta: float, *, upper: bool) -> TiltedLaw:
     step = grid.step
     snapped = _snapped(measure.atoms, grid)
     parts = [_Split(snapped.index, snapped.off, measure.atoms.log_mass, measure.atoms.slack, 0.0)]
@@ -86,8 +97,8 @@ def raised(measure: LossMeasure, grid: Grid, theta: float) -> TiltedLaw:
     total = _room(max(int(np.max(part.index)) for part in parts) - first + 2)
     log_scale = max(part.log_scale(grid, theta) for part in parts)
     for part in parts:
-        part.add_to(total, first, grid, theta, log_scale)
-    weight, log_scale = _normalized(total, log_scale, upper=True)
+        part.add_to(total, first, grid, theta, log_scale, upper=upper)
+    weight, log_scale = _normalized(total, log_scale, upper=upper)
     shift = measure.wobble + snapped.moved
     return TiltedLaw(grid, first, weight, log_scale, theta, measure.infinite, shift, measure.log_excess)
 
@@ -106,17 +117,17 @@ class _Split:
         """Return ln of the tilted mass, roughly."""
         return log_sum(self.log_mass + theta * grid.loss(self.index))
 
-    def add_to(self, total: Floats, first: int, grid: Grid, theta: float, log_scale: float) -> None:
-        """Add the shares of both grid losses, rounded up; positive terms, so each sum's relative error is small."""
-        step = grid.step
-        weight, _ = _tilted(self.index, self.log_mass, self.slack, grid, theta, log_scale, upper=True)
+    def add_to(self, total: Floats, first: int, grid: Grid, theta: float, log_scale: float, *, upper: bool) -> None:
+        """Add the shares of both grid losses, rounded; positive terms, so each sum's relative error is small."""
+        step, side = grid.step, 1 if upper else -1
+        weight, _ = _tilted(self.index, self.log_mass, self.slack, grid, theta, log_scale, upper=upper)
         place = self.index - first
         crowd = int(np.max(np.bincount(place)))
-        careful = 1 + 8 * ELEMENTARY + 2 * (crowd + 4) * UNIT
+        careful = 1 + side * (8 * ELEMENTARY + 2 * (crowd + 4) * UNIT)
         down = np.exp(-self.off) * -np.expm1(self.off - step) / -math.expm1(-step) + self.blur
         total[:-1] += np.bincount(place, weights=weight * down, minlength=len(total) - 1) * careful
         up = -np.expm1(-self.off) / -math.expm1(-step) + self.blur
-        turn = math.exp(theta * step) * (1 + ELEMENTARY * (1 + theta * step))
+        turn = math.exp(theta * step) * (1 + side * ELEMENTARY * (1 + theta * step))
         total[1:] += np.bincount(place, weights=weight * up, minlength=len(total) - 1) * (turn * careful)
 
 

@@ -73,6 +73,9 @@ def connect(resources: Resources) -> Any:
     """Return a connection to an empty database in memory that installs and loads nothing by itself."""
     duckdb = optional("duckdb", extra="sql", purpose=PURPOSE)
     settings: dict[str, Any] = {
+        # what was freed goes back at once, since rows that were handed over need the room
+        "allocator_flush_threshold": "1MB",
+        "allocator_bulk_deallocation_flush_threshold": "1MB",
         "autoinstall_known_extensions": False,
         "autoload_known_extensions": False,
         "python_enable_replacements": False,
@@ -84,7 +87,10 @@ def connect(resources: Resources) -> Any:
         settings["memory_limit"] = f"{resources.memory}B"
     if resources.folder is not None:
         settings["temp_directory"] = str(resources.folder)
-    return duckdb.connect(":memory:", config=settings)
+    connection = duckdb.connect(":memory:", config=settings)
+    # it would tell on standard output how far a query has come with private rows
+    connection.execute("SET enable_progress_bar = false")
+    return connection
 
 
 def open_tables(

@@ -11,7 +11,7 @@ import numpy as np
 
 from discreet.learning import LogisticRegression
 from discreet.learning.base import Public, released_center
-from discreet.learning.exact import Measurements, Rows
+from discreet.learning.exact import FitRows, Measurements
 
 
 class HalfNoise(Measurements):
@@ -68,14 +68,14 @@ class Faulty(LogisticRegression):
 
     measured: Any = Measurements
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         super()._learn(public, rows, self.measured(measurements._price))
 
 
 class RowsCounted(Faulty):
     """The divisor is the number of rows, which is private."""
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         super()._learn(public, rows, measurements)
         self.center_ = self.center_ / max(len(rows), 1)
 
@@ -83,16 +83,16 @@ class RowsCounted(Faulty):
 class RowsCompared(Faulty):
     """What a row contributes depends on the other rows: all are moved to the middle of the table."""
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         held = np.nan_to_num(rows.features, posinf=0.0, neginf=0.0).clip(-10, 10)
         middle = held.mean(axis=0) if len(held) else 0.0
-        super()._learn(public, Rows(held - middle, codes=rows.codes), measurements)
+        super()._learn(public, FitRows(held - middle, codes=rows.codes), measurements)
 
 
 class TooShort(Faulty):
     """The stated distance is that of the unit ball in other units."""
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         short = type("Short", (Measurements,), {"release": _shortened})
         self.center_ = released_center(public, rows, short(measurements._price), Fraction(1, 2))
 
@@ -104,7 +104,7 @@ def _shortened(self: Measurements, sums: Any, *, share: Fraction, squared: int, 
 class ClassesSeen(Faulty):
     """The classes are those that occur."""
 
-    def _learn(self, public: Public, rows: Rows, measurements: Measurements) -> None:
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         super()._learn(public, rows, measurements)
         seen = np.unique([] if rows.codes is None else rows.codes)
         self.coef_ = self.coef_[seen[seen < 3]]

@@ -66,7 +66,7 @@ class ScoreCurve:
         drawn.minorticks_off()
         drawn.grid(color=SOFT, alpha=0.18, linewidth=0.8)
         drawn.set_axisbelow(True)
-        return explained(drawn, ncols=min(4, len(self.models) + 1), fontsize=9.5)
+        return explained(drawn, ncols=2, fontsize=9.5)
 
 
 def score_curve(

@@ -19,7 +19,7 @@ from discreet.learning import Bins, LogisticRegression, Pipeline, unpriced_steps
 from discreet.ledger import Ledger, MemoryLedger, Terms
 from discreet.ledger.contract import EntryKind
 from discreet.privacy import ZCDP, Relation
-from tests.learning.estimators import PRIVATE, configured
+from tests.learning.every_estimator.estimators import PRIVATE, configured
 
 RANDOM = np.random.default_rng(3)
 ROWS, LABELS = RANDOM.uniform(-10, 10, (30, 2)), RANDOM.integers(0, 3, 30)

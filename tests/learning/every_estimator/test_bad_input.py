@@ -13,7 +13,7 @@ from scipy import sparse
 from discreet.errors import DiscreetError, RelationMismatch
 from discreet.ledger import Ledger, MemoryLedger, Terms
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
-from tests.learning.estimators import CLASSIFIERS, PRIVATE, REGRESSIONS, configured, labels
+from tests.learning.every_estimator.estimators import CLASSIFIERS, PRIVATE, REGRESSIONS, configured, labels
 
 RANDOM = np.random.default_rng(5)
 ROWS = RANDOM.uniform(-10, 10, (20, 2))

@@ -15,9 +15,9 @@ from discreet.audit import goodness_of_fit
 from discreet.laws import DiscreteLaplace, RoundedGaussian
 from discreet.learning.exact import Measurements
 from discreet.privacy import PureDP, Relation
-from tests.learning import faulty
-from tests.learning.estimators import PRIVATE, configured, labels
-from tests.learning.transcripts import Transcript, recorded
+from tests.learning.every_estimator import faulty
+from tests.learning.every_estimator.estimators import PRIVATE, configured, labels
+from tests.learning.every_estimator.transcripts import Transcript, recorded
 
 MU = Fraction(3, 10)
 EPSILON = Fraction(1, 2)
@@ -69,6 +69,22 @@ def noise_follows_its_law(found: list[Transcript]) -> bool:
     return all((noise != noise[0]).any(axis=0).all() for noise in stacked)
 
 
+@pytest.mark.theorem(
+    "AdaSSP.privacy",
+    "AdditiveClassifier.privacy",
+    "AdditiveRegressor.privacy",
+    "CategoricalNB.privacy",
+    "DecisionTreeClassifier.privacy",
+    "GaussianNB.privacy",
+    "KMeans.privacy",
+    "LinearRegression.privacy",
+    "LogisticRegression.privacy",
+    "NearestCentroid.privacy",
+    "PCA.privacy",
+    "RandomForestClassifier.privacy",
+    "Ridge.privacy",
+    "StandardScaler.privacy",
+)
 @pytest.mark.parametrize("relation", [Relation.ADD_REMOVE, Relation.CHANGE_ONE])
 @pytest.mark.parametrize("name", PRIVATE)
 def test_noise_is_what_the_price_asks_for(name: str, relation: Relation) -> None:

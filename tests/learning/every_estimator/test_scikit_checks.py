@@ -18,8 +18,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from discreet.learning.base import estimator as base
 from discreet.learning.exact import measurements
-from tests.learning.estimators import CLASSIFIERS, PRIVATE, SCIKIT, configured
-from tests.learning.scikit_checks import PRIVATE_VALUES, expected_failures
+from tests.learning.every_estimator.estimators import CLASSIFIERS, PRIVATE, SCIKIT, configured
+from tests.learning.every_estimator.scikit_checks import PRIVATE_VALUES, expected_failures
 
 # Without noise, a price by whose public rule a model is fitted to the end, as the checks of its score expect.
 PLENTY: dict[str, Any] = {"epsilon": None, "delta": None, "mu": 20, "people": 200, "bounds": (-3, 3)}

@@ -10,9 +10,9 @@ import pytest
 from discreet.learning.exact import CHUNK
 from discreet.privacy import Relation
 from tests.conftest import Rounds
-from tests.learning import faulty
-from tests.learning.estimators import CLASSIFIERS, PRIVATE, REGRESSIONS, SCIKIT, configured
-from tests.learning.transcripts import Outcome, outcome, same
+from tests.learning.every_estimator import faulty
+from tests.learning.every_estimator.estimators import CLASSIFIERS, PRIVATE, REGRESSIONS, SCIKIT, configured
+from tests.learning.every_estimator.transcripts import Outcome, outcome, same
 
 FEATURES = (1, 3, 9)  # beyond 8, some estimators release dimensions first
 CELLS: tuple[Any, ...] = (
@@ -124,6 +124,22 @@ def a_row_replaced(tables: Tables, rows: list[tuple[list[Any], Any]], seed: int,
     return any(difference.any() for difference in moved(first, second))
 
 
+@pytest.mark.theorem(
+    "AdaSSP.privacy",
+    "AdditiveClassifier.privacy",
+    "AdditiveRegressor.privacy",
+    "CategoricalNB.privacy",
+    "DecisionTreeClassifier.privacy",
+    "GaussianNB.privacy",
+    "KMeans.privacy",
+    "LinearRegression.privacy",
+    "LogisticRegression.privacy",
+    "NearestCentroid.privacy",
+    "PCA.privacy",
+    "RandomForestClassifier.privacy",
+    "Ridge.privacy",
+    "StandardScaler.privacy",
+)
 @pytest.mark.parametrize("name", PRIVATE)
 def test_one_person_moves_the_sums_by_their_own_contribution_and_nothing_else(name: str, rounds: Rounds) -> None:
     count, counted = rounds(sample=200, full=10_000), 0
@@ -174,3 +190,9 @@ def test_a_planted_fault_is_seen(fault: type[faulty.Faulty], monkeypatch: pytest
         except AssertionError:
             seen += 1
     assert seen > 3
+
+
+def test_every_estimator_is_named_by_the_theorem_that_this_file_checks() -> None:
+    check = test_one_person_moves_the_sums_by_their_own_contribution_and_nothing_else
+    (named,) = [mark.args for mark in check.pytestmark if mark.name == "theorem"]  # type: ignore[attr-defined]
+    assert set(named) == {f"{name}.privacy" for name in PRIVATE}

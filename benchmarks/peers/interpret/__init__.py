@@ -1,0 +1,1 @@
+"""interpret as a peer."""
