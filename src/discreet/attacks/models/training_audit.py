@@ -77,9 +77,9 @@ class DescentTraining:
     def public(self, coordinates: int) -> Public:
         """Return everything that is public about a training with so many coordinates."""
         from discreet.learning.base import Public
-        from discreet.learning.exact import Neighbors
+        from discreet.learning.exact import FitNeighbors
 
-        neighbors = Neighbors(Relation.ADD_REMOVE, self.people)
+        neighbors = FitNeighbors(Relation.ADD_REMOVE, self.people)
         return Public(coordinates, neighbors, self.price, np.zeros(coordinates), np.ones(coordinates))
 
     def __call__(self, table: CanaryTable, see: See) -> Floats:
