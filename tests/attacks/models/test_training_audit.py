@@ -32,10 +32,10 @@ def test_the_bound_is_never_above_the_truth(epsilon, rounds):
 
 @pytest.mark.theorem("audit_training.accuracy")
 def test_a_weak_price_is_seen(rounds):
-    """About 294 of 300 guesses are right at epsilon 10; fewer than 270 have a chance below 1e-9.
+    """About 294.6 of 300 guesses are right at epsilon 10, at least 289 in a hundred trainings.
 
-    A guess is wrong with a chance of at most 0.025 or so; P(Binomial(300, 0.03) > 30) < 1e-8, and half of that rate
-    below 1e-12. 270 right give 2.8 at the confidence 0.5 and 1.4 here.
+    The wrong ones are rare and nearly independent: more than 32 where 5.4 are expected has a chance below 1e-13, that
+    of a Poisson variable. 268 right prove an epsilon of 1.4 at the confidence 0.9999.
     """
     for _ in range(rounds(sample=2, full=100)):
         assert audited(DescentTraining(epsilon=10, delta=DELTA, people=1000)).right >= 268
@@ -52,7 +52,8 @@ def test_the_bound_reaches_what_was_asked_for():
 def test_a_training_that_lets_canaries_through_several_times_is_refuted(rounds):
     """Six times too long, at epsilon 3: the separation is 4.3 instead of 0.7, and hardly a guess is wrong.
 
-    All 300 guesses right have a chance of at most 2e-6 or so under the claim; a confidence of 0.99 refutes with less.
+    A guess 'in' about a canary that is out needs noise of 4.8 deviations: 4e-4 wrong guesses of each kind are expected,
+    and five or more have a chance below 1e-15. 295 right have a chance of 3e-5 under the claim: refuted at 0.99.
     """
     training = DescentTraining(epsilon=3, delta=DELTA, people=1000)
     twin = RepeatedRows(training, times=6)
