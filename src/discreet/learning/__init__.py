@@ -11,9 +11,23 @@ from discreet.learning.counts import (
 )
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
+from discreet.learning.generalization import GeneralizationGap, generalization_gap, transfer_bound
+from discreet.learning.holdout import HoldoutPlan, Ladder, ReusableHoldout
 from discreet.learning.model_file import load_model, save_model
 from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
+from discreet.learning.pac import (
+    Conjunction,
+    ConjunctionLearner,
+    FiniteClassLearner,
+    Parity,
+    ParityLearner,
+    SampleSizes,
+    Stump,
+    StumpLearner,
+    sample_sizes,
+)
 from discreet.learning.score_curves import ScoreCurve, score_curve
+from discreet.learning.search import Poisson, PrivateSearch, SearchPlan, TruncatedNegativeBinomial
 
 __all__ = [
     "PCA",
@@ -22,23 +36,42 @@ __all__ = [
     "AdditiveRegressor",
     "Bins",
     "CategoricalNB",
+    "Conjunction",
+    "ConjunctionLearner",
     "DecisionTreeClassifier",
+    "FiniteClassLearner",
     "FitExplanation",
     "FourierFeatures",
     "GaussianNB",
+    "GeneralizationGap",
+    "HoldoutPlan",
     "KMeans",
+    "Ladder",
     "LinearRegression",
     "LogisticRegression",
     "NearestCentroid",
+    "Parity",
+    "ParityLearner",
     "Pipeline",
+    "Poisson",
+    "PrivateSearch",
     "RandomForestClassifier",
     "RandomLeaves",
+    "ReusableHoldout",
     "Ridge",
+    "SampleSizes",
     "ScoreCurve",
+    "SearchPlan",
     "StandardScaler",
+    "Stump",
+    "StumpLearner",
+    "TruncatedNegativeBinomial",
+    "generalization_gap",
     "load_model",
+    "sample_sizes",
     "save_model",
     "score_curve",
+    "transfer_bound",
     "unpriced_steps",
 ]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError, QueryFailed, RelationMismatch
-from discreet.learning.exact import FitPrice
 from discreet.ledger import Charge, Ledger, Request, Stored
 from discreet.ledger.contract import GRANTED
+from discreet.privacy import Guarantee, Relation
 from discreet.randomness import bits
 
 if TYPE_CHECKING:
@@ -20,9 +20,20 @@ FAILED = (
 )
 
 
+class Priced(Protocol):
+    """A price of a fit: for whom, and what a ledger with a budget is charged."""
+
+    @property
+    def relation(self) -> Relation:
+        """Who is a neighbor."""
+
+    def under(self, budget: Guarantee) -> Guarantee:
+        """Return what a ledger with this budget is charged."""
+
+
 def charged(
     work: Callable[[], None],
-    price: FitPrice,
+    price: Priced,
     description: str,
     *,
     session: Session | None,
@@ -100,7 +111,7 @@ def _analyst(ledger: Ledger, analyst: Any) -> str:
     return known[0] if analyst is None else str(analyst)
 
 
-def _obtained(price: FitPrice, description: str, ledger: Ledger, analyst: str) -> Charge:
+def _obtained(price: Priced, description: str, ledger: Ledger, analyst: str) -> Charge:
     """Charge a fit, which is never replayed: the ledger does not know the rows."""
     budget = ledger.terms.budget
     if budget.relation is not price.relation:

@@ -1,0 +1,253 @@
+"""A holdout that can be asked again and again: only answers that differ from the training rows are paid for.
+
+Who picks features or models by their score on a holdout fits the holdout, and its scores stop being true of new people.
+A private holdout cannot be fitted by much: what is learned privately generalizes.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.display import format_number
+from discreet.display.result import told_in_rows
+from discreet.errors import InputError, MissingParameter, ParameterError, StreamSpent
+from discreet.laws.number import Number
+from discreet.learning.generalization import transfer_bound
+from discreet.mechanisms import AboveThreshold, Laplace
+from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Relation, Sensitivity, calibrate
+from discreet.privacy.numbers import positive_price, whole
+
+_GRID = 1 << 20  # steps of a score
+_MOST = 1 << 24
+Scores = NDArray[np.float64]
+
+
+@told_in_rows
+@dataclass(frozen=True, repr=False)
+class HoldoutPlan:
+    """What a holdout will cost and how true its answers will be, before anybody asks."""
+
+    people: int
+    hits: int
+    guarantee: ApproxDP
+    comparison: float
+    answer: float
+
+    def _rows(self) -> list[tuple[str, str | None]]:
+        return [
+            ("people", f"{self.people:,}"),
+            ("paid answers", f"{self.hits:,} at most"),
+            ("price", f"epsilon {format_number(float(self.guarantee.epsilon))}, delta {float(self.guarantee.delta):g}"),
+            ("noise: comparison", f"scale {format_number(self.comparison)}"),
+            ("noise: paid answer", f"scale {format_number(self.answer)}"),
+        ]
+
+
+class _PaidHits:
+    """Verdicts about sums of scores, free while they are negative; each positive one is paid for, and answered.
+
+    Privacy. All verdicts and answers together keep (epsilon, delta) under change-one, one row a person, however the
+        scores are chosen in view of earlier answers.
+        Proof: every hit ends a stream of `AboveThreshold` with one hit, epsilon e1, and is answered by `Laplace` with
+        epsilon e2; there are at most `hits` of each, with e1 and e2 fixed beforehand, so that their losses compose as
+        those of a batch. One row moves a sum of scores by at most the width of their bounds.
+    """
+
+    def __init__(self, people: int, *, hits: int, epsilon: Number, delta: Number, bounds: Any) -> None:
+        self.people, self.hits = whole(people, name="people"), whole(hits, name="hits")
+        if self.people > _MOST or self.hits > 1 << 16:
+            raise ParameterError(f"people must be at most {_MOST:,} and hits at most 65,536; got more, write less")
+        if bounds is None:
+            raise MissingParameter(
+                "bounds must be given: scores without bounds have no sensitivity; got none, write bounds=(0, 1)",
+                parameter="bounds",
+            )
+        low, high = (float(end) for end in bounds)
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ParameterError("bounds must be two numbers, low below high; got another, write bounds=(0, 1)")
+        self.bounds = (low, high)
+        self.guarantee = ApproxDP(
+            positive_price(epsilon, name="epsilon"), positive_price(delta, name="delta"), relation=Relation.CHANGE_ONE
+        )
+        each = 1 / Fraction(calibrate(self._loss, epsilon=self.guarantee.epsilon, delta=self.guarantee.delta))
+        self._comparing, self._answering = each / 2, each / 2
+        self.remaining = self.hits
+        self._stream: AboveThreshold | None = None
+        self._threshold = 0
+
+    def _loss(self, scale: Number) -> PrivacyLoss:
+        """Return the price of all hits where each comparison and each answer costs 1 / (2 scale)."""
+        share = 1 / (2 * Fraction(scale))
+        moved = Sensitivity(_GRID, norm=Norm.L1, relation=Relation.CHANGE_ONE)
+        answered = Laplace(epsilon=share, sensitivity=moved).loss
+        return (self._watching(share, 0).loss + answered) * self.hits
+
+    def _watching(self, epsilon: Fraction, threshold: int) -> AboveThreshold:
+        moved = Sensitivity(_GRID, norm=Norm.LINF, relation=Relation.CHANGE_ONE)
+        return AboveThreshold(threshold=threshold, epsilon=epsilon, sensitivity=moved)
+
+    @property
+    def loss(self) -> PrivacyLoss:
+        """The price of everything that can ever be asked."""
+        return self._loss(1 / (self._comparing + self._answering))
+
+    def explain(self) -> HoldoutPlan:
+        """Return price and noise, in the unit of the scores' mean; nothing is asked."""
+        width = (self.bounds[1] - self.bounds[0]) / self.people
+        noise = self._watching(self._comparing, 0).query_noise
+        answer = float(1 / self._answering) * width
+        return HoldoutPlan(self.people, self.hits, self.guarantee, float(noise.scale) / _GRID * width, answer)
+
+    def _sum(self, scores: Any) -> int:
+        """Return the sum of scores in steps; what is no number within the bounds is clipped, NaN to the lower end."""
+        held = np.asarray(scores, dtype=np.float64)
+        if held.shape != (self.people,):
+            raise InputError(
+                f"scores must be {self.people:,} numbers, one for each row of the holdout; got another shape"
+            )
+        low, high = self.bounds
+        inside = np.clip(np.where(np.isnan(held), low, held), low, high)
+        return int(np.rint((inside - low) / (high - low) * _GRID).astype(np.int64).sum())
+
+    def _steps(self, mean: float) -> int:
+        """Return a mean of scores as a sum over the holdout, in steps."""
+        low, high = self.bounds
+        return round((Fraction(mean) - Fraction(low)) / (Fraction(high) - Fraction(low)) * _GRID * self.people)
+
+    def _answered(self, value: int, threshold: int, total: int) -> float | None:
+        """Return a noisy mean where a value is above the threshold, up to noise, else None."""
+        if self.remaining == 0:
+            raise StreamSpent(
+                f"this holdout has paid for its {self.hits:,} answers and is over; take new rows, about which nobody "
+                "has asked"
+            )
+        if self._stream is None:
+            self._stream = self._watching(self._comparing, 0)
+        if not self._stream.watch(value - threshold):
+            return None
+        self.remaining, self._stream = self.remaining - 1, None
+        moved = Sensitivity(_GRID, norm=Norm.L1, relation=Relation.CHANGE_ONE)
+        noisy = Laplace(epsilon=self._answering, sensitivity=moved)(total)
+        low, high = self.bounds
+        return float(min(max(low + (high - low) * int(noisy) / (_GRID * self.people), low), high))
+
+
+class ReusableHoldout(_PaidHits):
+    """Answer with the mean over the training rows as long as the holdout agrees; else with a noisy mean of the holdout.
+
+    `people` is the number of rows of the holdout, which is public under change-one. Scores are one number a row, within
+    stated bounds: whether a prediction is right, for example. On the holdout they are clipped to the bounds.
+
+    Privacy. (epsilon, delta)-DP under change-one for the rows of the holdout, however queries are chosen; see
+        `explain` for the price before anything is asked.
+        Proof: `_PaidHits`; one row moves the distance of two means by at most the width of the bounds over people.
+    Accuracy. `error` says how far answers to some number of queries are from the holdout and from the population.
+    Reference. Dwork, Feldman, Hardt, Pitassi, Reingold, Roth 2015 (Thresholdout), with every hit priced.
+
+    >>> holdout = ReusableHoldout(
+    ...     4000, threshold=0.1, hits=5, epsilon=1, delta=1e-6, bounds=(0, 1)
+    ... )
+    >>> holdout.ask(on_training=0.9, on_holdout=[0.9] * 4000)  # they agree: free
+    0.9
+    >>> abs(holdout.ask(on_training=0.9, on_holdout=[0.5] * 4000) - 0.5) < 0.1
+    True
+    >>> holdout.remaining
+    4
+    """
+
+    def __init__(
+        self, people: int, *, threshold: float, hits: int, epsilon: Number, delta: Number, bounds: Any = None
+    ) -> None:
+        super().__init__(people, hits=hits, epsilon=epsilon, delta=delta, bounds=bounds)
+        if not 0 < float(threshold) < self.bounds[1] - self.bounds[0]:
+            raise ParameterError(
+                "threshold must be above 0 and below the width of the bounds; got another, write threshold=0.05",
+                parameter="threshold",
+            )
+        self.threshold = float(threshold)
+
+    def ask(self, *, on_training: Any, on_holdout: Any) -> float:
+        """Return the mean of scores: that of the training rows, or a paid one of the holdout.
+
+        Args:
+            on_training: the scores of the training rows, or their mean; within the bounds.
+            on_holdout: the scores of the rows of the holdout, in the same order every time.
+        """
+        mean = float(np.mean(np.asarray(on_training, dtype=np.float64)))
+        if not self.bounds[0] <= mean <= self.bounds[1]:
+            raise InputError("scores on the training rows must lie within the bounds; got others, write wider bounds")
+        total, expected = self._sum(on_holdout), self._steps(mean)
+        margin = self._steps(self.bounds[0] + self.threshold)
+        found = self._answered(abs(total - expected), margin, total)
+        return mean if found is None else found
+
+    def score(self, model: Any, *, training: tuple[Any, Any], holdout: tuple[Any, Any]) -> float:
+        """Return the accuracy of a fitted classifier: how often its predictions are right."""
+        right = [np.asarray(model.predict(rows)) == np.asarray(labels) for rows, labels in (training, holdout)]
+        return self.ask(on_training=right[0], on_holdout=right[1])
+
+    def scorer(self, *, training: tuple[Any, Any], holdout: tuple[Any, Any]) -> Callable[..., float]:
+        """Return a scorer for scikit-learn: whatever rows it is called with, the holdout is asked."""
+        return lambda model, *_: self.score(model, training=training, holdout=holdout)
+
+    def error(self, *, queries: int, confidence: float) -> tuple[float, float]:
+        """Return how far answers may be from the holdout's means, and from those of the population.
+
+        All answers to `queries` queries are within both at once, with the confidence; half of what is left is for the
+        noise and half for the transfer to the population (`transfer_bound`), where the rows are a random sample.
+        """
+        failure = (1 - confidence) / 2
+        width = (self.bounds[1] - self.bounds[0]) / (_GRID * self.people)
+        stream = self._watching(self._comparing, 0)
+        compared = stream.alpha(queries=queries, beta=failure / (2 * self.hits)) * width
+        moved = Sensitivity(_GRID, norm=Norm.L1, relation=Relation.CHANGE_ONE)
+        answer = Laplace(epsilon=self._answering, sensitivity=moved).error(1 - failure / 2, self.hits) * width
+        sample = max(self.threshold + compared, answer)
+        scaled = sample / (self.bounds[1] - self.bounds[0])
+        population = transfer_bound(self.loss, sample_error=scaled, sample_failure=failure, confidence=confidence) * (
+            self.bounds[1] - self.bounds[0]
+        )
+        return sample, population
+
+
+class Ladder(_PaidHits):
+    """A leaderboard that tells a score only where it beats the best one so far by a step.
+
+    Privacy. (epsilon, delta)-DP under change-one for the rows that submissions are scored on.
+        Proof: `_PaidHits`.
+    Reference. Blum, Hardt 2015, with noise in every comparison and answer.
+
+    >>> board = Ladder(
+    ...     5000, step=0.05, hits=10, epsilon=1, delta=1e-6, bounds=(0, 1), start=0.5
+    ... )
+    >>> board.submit([0.5] * 5000)  # no better than what stands there
+    0.5
+    >>> abs(board.submit([0.8] * 5000) - 0.8) < 0.1
+    True
+    """
+
+    def __init__(
+        self, people: int, *, step: float, hits: int, epsilon: Number, delta: Number, bounds: Any = None, start: float
+    ) -> None:
+        super().__init__(people, hits=hits, epsilon=epsilon, delta=delta, bounds=bounds)
+        if not 0 < float(step) < self.bounds[1] - self.bounds[0]:
+            raise ParameterError(
+                "step must be above 0 and below the width of the bounds; got another", parameter="step"
+            )
+        if not self.bounds[0] <= float(start) <= self.bounds[1]:
+            raise ParameterError("start must lie within the bounds; got another", parameter="start")
+        self.step, self.best = float(step), float(start)
+
+    def submit(self, scores: Any) -> float:
+        """Return the best score so far, which these scores may have become."""
+        total = self._sum(scores)
+        found = self._answered(total, self._steps(self.best + self.step), total)
+        self.best = self.best if found is None else max(self.best, found)
+        return self.best

@@ -1,0 +1,157 @@
+"""The reusable holdout and the ladder: what is free, what is paid for, and that a holdout cannot be fitted by much."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+from discreet.errors import InputError, MissingParameter, ParameterError, StreamSpent
+from discreet.learning.holdout import Ladder, ReusableHoldout
+
+PRICE = {"epsilon": 1, "delta": 1e-6}
+SIGNS = np.array([-1, 1], dtype=np.float32)
+
+
+def holdout(people=4000, **changed):
+    return ReusableHoldout(people, **{"threshold": 0.1, "hits": 5, "bounds": (0, 1), **PRICE, **changed})
+
+
+@pytest.mark.theorem("_PaidHits.privacy")
+@pytest.mark.theorem("ReusableHoldout.privacy")
+@pytest.mark.parametrize("hits", [1, 5, 100])
+def test_all_that_can_be_paid_for_keeps_the_price(hits):
+    made = holdout(hits=hits)
+    found = made.loss.epsilon(1e-6)
+    assert found.upper <= 1 + 1e-9
+    assert found.upper > 0.99
+    assert 2 * hits * float(made._comparing) >= float(found.upper)  # composed better than by sums
+
+
+@pytest.mark.theorem("ReusableHoldout.privacy")
+def test_one_row_moves_what_is_compared_by_one_score():
+    made = holdout(people=3)
+    sums = [made._sum(scores) for scores in ([0, 0.2, 1], [1, 0.2, 1], [np.nan, 0.2, 7], [np.inf, 0.2, -math.inf])]
+    assert [abs(one - sums[0]) for one in sums] == [0, 1 << 20, 0, 0]
+
+
+def test_answers_are_free_while_training_and_holdout_agree():
+    made = holdout()
+    for _ in range(200):  # the noise exceeds the threshold with probability below e^-40 each
+        assert made.ask(on_training=[0.4, 0.6], on_holdout=np.full(4000, 0.5)) == 0.5
+    assert made.remaining == 5
+
+
+def test_hits_are_counted_and_then_nothing_is_told():
+    made = holdout(people=100_000, hits=2)
+    for left in (1, 0):  # the comparison is 0.5 against noise of scale below 0.001
+        assert abs(made.ask(on_training=0.9, on_holdout=np.full(100_000, 0.4)) - 0.4) < 0.05
+        assert made.remaining == left
+    with pytest.raises(StreamSpent):
+        made.ask(on_training=0.9, on_holdout=np.full(100_000, 0.4))
+    with pytest.raises(StreamSpent):
+        made.ask(on_training=0.4, on_holdout=np.full(100_000, 0.4))
+
+
+@pytest.mark.theorem("ReusableHoldout.accuracy")
+def test_answers_are_within_the_predicted_error_of_the_holdout():
+    made = holdout(people=10_000, hits=20)
+    sample, population = made.error(queries=1000, confidence=0.95)
+    assert 0.1 < sample < 0.4
+    assert sample < population <= 1
+    draw = np.random.default_rng(6)
+    off = 0
+    for _ in range(20):  # each batch fails with probability at most 0.025; 9 of 20 with probability below 1e-9
+        asked = holdout(people=10_000, hits=20)
+        for _ in range(15):
+            means = draw.uniform(0, 1, 2)
+            answer = asked.ask(on_training=means[0], on_holdout=np.full(10_000, means[1]))
+            if abs(answer - means[1]) > sample + 1e-6:
+                off += 1
+                break
+    assert off < 9
+
+
+def test_picking_features_by_the_holdout_fools_a_plain_one_and_not_this_one():
+    """Half of the labels at random: a plain holdout that was picked by claims far more than a half."""
+    draw = np.random.default_rng(9)
+    count, features = 20_000, 300
+    train, held, fresh = (draw.choice(SIGNS, (count, features)) for _ in range(3))
+    sides, known, new = (draw.choice(SIGNS, count) for _ in range(3))
+    on_train, on_held = train.T @ sides / count, held.T @ known / count
+    chosen = (np.sign(on_train) == np.sign(on_held)) & (np.abs(on_held) > 1 / math.sqrt(count))
+    weights = np.sign(on_train) * chosen
+    plain = np.mean(np.sign(held @ weights) == known)
+    truth = np.mean(np.sign(fresh @ weights) == new)
+    assert plain > 0.52
+    assert truth < 0.51
+    made = ReusableHoldout(count, threshold=0.04, hits=2, epsilon=2, delta=1e-6, bounds=(-1, 1))
+    answers = np.array(
+        [made.ask(on_training=train[:, place] * sides, on_holdout=held[:, place] * known) for place in range(features)]
+    )
+    picked = (np.sign(on_train) == np.sign(answers)) & (np.abs(answers) > 1 / math.sqrt(count))
+    told = made.ask(
+        on_training=np.sign(train @ (np.sign(on_train) * picked)) * sides,
+        on_holdout=np.sign(held @ (np.sign(on_train) * picked)) * known,
+    )
+    # the training rows claim about 0.1; the holdout disagrees with them, and answers by itself
+    assert abs(told) < 0.04
+    assert made.remaining == 1
+
+
+def test_a_scorer_asks_the_holdout_whatever_rows_it_is_given():
+    class Constant:
+        def predict(self, rows):
+            return np.zeros(len(rows))
+
+    rows = np.zeros((4000, 1))
+    made = holdout()
+    scorer = made.scorer(training=(rows, np.zeros(4000)), holdout=(rows, np.zeros(4000)))
+    assert scorer(Constant(), "anything", None) == 1.0
+
+
+@pytest.mark.theorem("Ladder.privacy")
+def test_a_ladder_tells_only_what_is_better_by_a_step():
+    board = Ladder(100_000, step=0.1, hits=3, bounds=(0, 1), start=0.5, **PRICE)
+    assert board.loss.epsilon(1e-6).upper <= 1 + 1e-9
+    assert board.submit(np.full(100_000, 0.52)) == 0.5
+    assert abs(board.submit(np.full(100_000, 0.8)) - 0.8) < 0.05
+    kept = board.best
+    assert board.submit(np.full(100_000, 0.81)) == kept
+    assert board.remaining == 2
+
+
+def test_the_plan_says_the_price_before_anything_is_asked():
+    plan = holdout().explain()
+    assert (plan.people, plan.hits) == (4000, 5)
+    assert plan.comparison > 2 * plan.answer * 0.99
+    assert "epsilon 1, delta 1e-06" in str(plan)
+
+
+@pytest.mark.parametrize(
+    ("changed", "error"),
+    [
+        ({"bounds": None}, MissingParameter),
+        ({"bounds": (1, 0)}, ParameterError),
+        ({"bounds": (0, math.inf)}, ParameterError),
+        ({"threshold": 0}, ParameterError),
+        ({"threshold": 1}, ParameterError),
+        ({"hits": 0}, ParameterError),
+        ({"people": 0}, ParameterError),
+        ({"epsilon": 0}, ParameterError),
+        ({"delta": 0}, ParameterError),
+    ],
+)
+def test_what_cannot_be_used_is_refused(changed, error):
+    with pytest.raises(error):
+        holdout(**changed)
+
+
+def test_scores_of_another_length_are_refused_and_cost_nothing():
+    made = holdout()
+    with pytest.raises(InputError):
+        made.ask(on_training=0.9, on_holdout=[0.1] * 3)
+    with pytest.raises(InputError):
+        made.ask(on_training=[3.0], on_holdout=[0.1] * 4000)
+    assert made.remaining == 5
