@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError, InputError
-from discreet.learning.base import FORMS, PrivateEstimator, class_named, content_of, restore, to_text
+from discreet.learning.base import FORMS, PrivateEstimator, check_model, class_named, content_of, restore, to_text
 from discreet.ledger.contract import UNREADABLE
 
 _MOST_BYTES = 1 << 30
@@ -62,7 +62,11 @@ def load_model(path: str | Path) -> Any:
         if not issubclass(kind, PrivateEstimator):
             raise TypeError("no estimator")
         model: PrivateEstimator = kind(**{name: FORMS.value(one) for name, one in plain["parameters"].items()})
-        restore(model, content_of(plain, kind.__name__), plain["charge"])
+        content = content_of(plain, kind.__name__)
+        if any(hasattr(kind, name) for name in content) or type(plain["charge"]) not in (int, type(None)):
+            raise TypeError("no attributes of a fit")
+        restore(model, content, plain["charge"])
+        check_model(model)
     except (DiscreetError, *UNREADABLE):
         raise InputError(
             "a file of a model must be one that discreet has written; got another, perhaps of another version of "
