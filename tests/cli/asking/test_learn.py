@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.program import clinic, leaks, run
+from tests.cli.program import POLICY, clinic, leaks, run
 
 FIT = ("visits", "--feature", "cost", "--target", "ward", "--people", 2000)
 PRICE = ("--epsilon", 1, "--delta", 1e-7)
@@ -108,6 +108,42 @@ def test_what_is_refused_costs_nothing(
     assert words in " ".join(done.stderr.split())
     assert spent(policy) == 0
     assert not (policy.parent / "model.json").exists()
+
+
+OUT = {
+    ".json": ("learn", "train", *FIT, *PRICE, "--out"),
+    ".csv": ("synthesize", "visits", "--epsilon", 1, "--people", 2000, "--out"),
+    ".html": ("ask", "SELECT COUNT(*) FROM visits", "--epsilon", 1, "--certificate"),
+}
+
+
+@pytest.mark.parametrize(
+    ("ending", "kept", "how"),
+    [
+        *((".json", kept, how) for kept in ("ledger", "policy") for how in ("itself", "symbolic", "hard", "dotted")),
+        (".json", "anchor", "symbolic"),
+        (".csv", "ledger", "symbolic"),
+        (".html", "ledger", "hard"),
+    ],
+)
+def test_what_is_written_never_takes_the_place_of_the_ledger_or_the_policy(
+    tmp_path: Path, ending: str, kept: str, how: str
+) -> None:
+    clinic(tmp_path, POLICY.replace('"ledger.sqlite"', f'"ledger{ending}"\nanchor = "anchor{ending}"'))
+    policy = (tmp_path / "policy.toml").rename(tmp_path / f"policy{ending}")
+    assert spent(policy) == 0  # the ledger is there now
+    place, out = tmp_path / f"{kept}{ending}", tmp_path / f"model{ending}"
+    if how == "symbolic":
+        out.symlink_to(place)
+    elif how == "hard":
+        out.hardlink_to(place)
+    else:
+        out = place if how == "itself" else tmp_path / ".." / tmp_path.name / place.name
+    before = place.read_bytes()
+    done = run(*OUT[ending], out, "--policy", policy)
+    assert (done.exit_code, place.read_bytes()) == (2, before)
+    assert "is the policy or belongs to the ledger" in done.stderr
+    assert spent(policy) == 0
 
 
 def test_files_that_are_no_models_or_no_rows_are_refused_in_words(policy: Path) -> None:
