@@ -9,15 +9,14 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from datetime import date, datetime
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from discreet.errors import DiscreetError, InputError, LedgerMismatch
 from discreet.learning.exact import FitPrice, stated_classes
-from discreet.ledger.contract import MOST_BYTES, UNREADABLE, TextForms
-from discreet.privacy import Price, Relation
+from discreet.ledger.contract import MOST_BYTES, UNREADABLE, TextForms, fraction_of
+from discreet.privacy import Relation
 
 _FORMAT = 1
 _FROM_PRICE = ("guarantee_", "loss_", "charge_")  # made again from the price and the ledger
@@ -52,8 +51,9 @@ def class_named(name: str) -> Any:
     raise LookupError("there is no such class")
 
 
-def _price(amounts: list[Any]) -> Price:
-    return Price(**{name: Fraction(one) for name, one in amounts})
+def _price(content: list[Any]) -> FitPrice:
+    given = dict.fromkeys(("epsilon", "delta", "rho", "mu"), None) | {name: fraction_of(one) for name, one in content[0]}
+    return FitPrice.read(**given, relation=Relation[content[1]], pure=True)
 
 
 FORMS = TextForms(
@@ -63,7 +63,7 @@ FORMS = TextForms(
     price=(
         FitPrice,
         lambda value: [[[name, str(one)] for name, one in value.stated.amounts().items()], value.relation.name],
-        lambda content: FitPrice(_price(content[0]), Relation[content[1]]),
+        _price,
     ),
     record=(_Record, _record_words, _record),
 )

@@ -32,6 +32,11 @@ class Splits:
     features: NDArray[np.int64]
     thresholds: Floats
 
+    def __post_init__(self) -> None:  # a file of a model may hold anything
+        shape = len(self.features), (1 << min(self.depth, _MOST_LEVELS)) - 1
+        if not 1 <= self.depth <= _MOST_LEVELS or {self.features.shape, self.thresholds.shape} != {shape}:
+            raise ValueError("no complete trees")
+
     @classmethod
     def drawn(cls, seed: int, trees: int, depth: int, low: Floats, high: Floats) -> Splits:
         """Draw a feature and a place in the middle half of its range for every node, by a public hash of the seed."""
