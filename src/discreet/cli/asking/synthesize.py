@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 
 from discreet.cli import options
 from discreet.cli.asking.options import check_place, check_target, finite, opened
-from discreet.cli.console import ReadableConsole, Refusal, answering, progressing, say_json
+from discreet.cli.console import ReadableConsole, Refusal, answering, progressing, say_json, showing_what_is_paid
 from discreet.display import Progress, Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
@@ -103,13 +103,14 @@ def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> N
                 release = _made(prepared, transcript, lambda done, steps: update(completed=done, total=steps))
         # the table is paid for, so it is written before anything else can go wrong
         table_written = release.table if size is None else release.table.unweighted(size)
-        written = write(table_written, out)
-        console = ReadableConsole(stderr=as_json)
-        if as_json:
-            say_json(machine(release, table_written, written))
-        else:
-            show_release(console, release, table_written)
-        console.say_written(written)
+        with showing_what_is_paid(release.evidence["record"]["number"]):
+            written = write(table_written, out)
+            console = ReadableConsole(stderr=as_json)
+            if as_json:
+                say_json(machine(release, table_written, written))
+            else:
+                show_release(console, release, table_written)
+            console.say_written(written)
 
 
 def check_file(out: Path | None, endings: Sequence[str] = _FILES) -> None:

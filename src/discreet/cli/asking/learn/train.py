@@ -11,7 +11,7 @@ from discreet.cli import options
 from discreet.cli.asking.learn.options import fit_options, prepared
 from discreet.cli.asking.options import check_place, opened
 from discreet.cli.asking.synthesize import check_file
-from discreet.cli.console import ReadableConsole, answering, say_json, spinner
+from discreet.cli.console import ReadableConsole, answering, say_json, showing_what_is_paid, spinner
 from discreet.learning import save_model
 from discreet.privacy.guarantees import in_words, plain
 
@@ -32,18 +32,19 @@ def learn_train(table: str, policy: Path, analyst: str | None, out: Path, as_jso
             found = prepared(session, table, asked)
             with spinner(ReadableConsole(stderr=True), "Learning"):
                 record = found.fit()
-        written = save_model(found.model, out)
-        if as_json:
-            plan = {"estimator": type(found.model).__name__, "cost": plain(found.cost)}
-            say_json({**plan, "record": record.number, "replayed": record.replayed, "file": str(written)})
-            return
-        console = ReadableConsole()
-        console.say_facts(
-            [
-                ("model", type(found.model).__name__),
-                ("cost", in_words(found.cost)),
-                ("expect", found.explain().regime),
-                ("record", f"{record.number}{', handed out again at no cost' if record.replayed else ''}"),
-            ]
-        )
-        console.say_written(written)
+        with showing_what_is_paid(record.number):
+            written = save_model(found.model, out)
+            if as_json:
+                plan = {"estimator": type(found.model).__name__, "cost": plain(found.cost)}
+                say_json({**plan, "record": record.number, "replayed": record.replayed, "file": str(written)})
+                return
+            console = ReadableConsole()
+            console.say_facts(
+                [
+                    ("model", type(found.model).__name__),
+                    ("cost", in_words(found.cost)),
+                    ("expect", found.explain().regime),
+                    ("record", f"{record.number}{', handed out again at no cost' if record.replayed else ''}"),
+                ]
+            )
+            console.say_written(written)
