@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -220,6 +223,48 @@ def test_what_is_missing_is_refused_with_the_line_to_add_and_nothing_is_spent(
         with pytest.raises(error, match=words) as raised:
             LogisticRegression().fit_session(session, asked.pop("table"), **asked)
         assert "Nothing was spent" in str(raised.value)
+        assert spent(session) == before
+
+
+class _Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        [b"no", b"yes"], [Decimal(1), Decimal(2)], [1j, 2j], [timedelta(1), timedelta(2)], list(_Color),
+        [frozenset([1]), frozenset([2])], [object(), object()], [(1, 2), (3, 4)], ["no", "\ud800"],
+    ],
+)  # fmt: skip
+def test_classes_that_no_text_can_keep_are_refused_before_the_charge(classes: list[Any]) -> None:
+    with opened() as session:
+        before = spent(session)
+        with pytest.raises(ParameterError, match=r"classes must be numbers.*Nothing was spent"):
+            LogisticRegression(**MU, classes=classes).fit_session(session, "people", FEATURES, "rich")
+        assert spent(session) == before
+
+
+@pytest.mark.parametrize("price", [{"mu": 1e-300}, {"mu": 1e-40}, {"rho": 1e-300}, {"epsilon": 1e-300}])
+def test_a_price_that_no_noise_can_be_made_for_is_refused_before_the_charge(price: dict[str, float]) -> None:
+    with opened() as session:
+        before = spent(session)
+        with pytest.raises(ParameterError, match=r"noise can be made for.*Nothing was spent"):
+            CategoricalNB(bins=3).fit_session(session, "people", FEATURES, "rich", people=300, **price)
+        with pytest.raises(ParameterError, match="noise can be made for"):
+            CategoricalNB(bins=3, bounds=(0, 1), classes=[0, 1], people=9, relation=Relation.ADD_REMOVE, **price).fit(
+                [[0.5]], [1], session=session
+            )
+        assert spent(session) == before
+
+
+def test_books_in_a_constructor_are_refused() -> None:
+    with opened() as session:
+        before = spent(session)
+        for books in (session, session.ledger):
+            with pytest.raises(ParameterError, match=r"got a \w+, write fit\(X, y, session=.*Nothing was spent"):
+                LogisticRegression(**MU, bounds=books).fit_session(session, "people", FEATURES, "rich")
         assert spent(session) == before
 
 

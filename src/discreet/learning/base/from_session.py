@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, MissingParameter, ParameterError, RelationMismatch
 from discreet.laws.number import Number
+from discreet.learning.base.charging import refuse_books
 from discreet.learning.base.declared_columns import (
     FeatureColumn,
     column_named,
@@ -178,6 +180,7 @@ def prepared_fit(
     from discreet.query.session import check_session
 
     check_session(session)
+    refuse_books(model.get_params(deep=False))
     stated_table = table_named(session.policy, table)
     columns = feature_columns(stated_table, features)
     aimed = _target(model, stated_table, columns, target)
@@ -192,12 +195,25 @@ def prepared_fit(
     try:
         public = copy._public(len(columns), rows=rows)
         copy._plan(public)
+        _check_labels(public)
         judged(public.price, public.neighbors.people)
         prepared = PreparedFit(session, stated_table, copy, public, columns, aimed)
         prepared.cost  # noqa: B018  a price that the budget does not know is refused here
     except DiscreetError as problem:
         raise nothing_spent(problem) from None
     return prepared
+
+
+def _check_labels(public: Public) -> None:
+    """Refuse classes that the ledger could not keep as text, while refusing is still free."""
+    for label in public.classes.labels if public.classes is not None else ():
+        written = str(label).encode("utf-8", errors="replace").decode("utf-8") if isinstance(label, str) else None
+        if not isinstance(label, bool | int | float | str | date) or written not in (None, label):
+            raise ParameterError(
+                f"classes must be numbers, texts in Unicode, days or times, because the model is kept as text; got "
+                f"a {type(label).__name__}, write classes=[0, 1], for example",
+                parameter="classes",
+            )
 
 
 def _target(

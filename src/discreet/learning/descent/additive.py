@@ -78,7 +78,8 @@ class _Additive(PrivateEstimator, ABC):
         return stated_bins(self.bins, public.low, public.high)
 
     def _plan(self, public: Public) -> Mapping[str, Any]:
-        return {"bins": self._edges(public).total, **self._descent(public).told()}
+        total = self._edges(public).total
+        return {"bins": total, **self._descent(public).told(len(self._outputs(public)), total + 1)}
 
     def _expect(self, public: Public) -> str:
         return regime(self._signal(public))

@@ -67,7 +67,7 @@ class LinearRegression(PrivateRegressor):
         return signal_of(public, public.features + 1)
 
     def _plan(self, public: Public) -> Mapping[str, Any]:
-        return self._descent(public).told()
+        return self._descent(public).told(1, public.features + 1)
 
     def _expect(self, public: Public) -> str:
         return regime(self._signal(public))

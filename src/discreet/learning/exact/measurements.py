@@ -32,6 +32,8 @@ from discreet.statistics.pricing import NoisyVector
 
 _END = 1 << 63
 PURE = ("CategoricalNB", "DecisionTreeClassifier", "RandomForestClassifier")
+_LEAST, _MOST = Fraction(1, 10**30), 10**30  # mu, or epsilon of a pure price
+_LEAST_DEVIATION = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +73,13 @@ class FitPrice:
                 f"write delta=1e-6, or take one of those with a pure form: {', '.join(PURE)}",
                 parameter="delta",
             )
-        return cls(stated, relation)
+        found = cls(stated, relation)
+        if not _LEAST <= (found.mu or stated.epsilon or 0) <= _MOST:
+            raise ParameterError(
+                "the price must be one that noise can be made for, mu or epsilon between 1e-30 and 1e30; got another, "
+                "write mu=1, for example"
+            )
+        return found
 
     @property
     def mu(self) -> Fraction | None:
@@ -190,11 +198,11 @@ class Measurements:
         return self._noises[key]
 
     def deviation(self, share: Fraction, *, squared: int, l1: int | None = None) -> float:
-        """Return the standard deviation of the noise that a share buys."""
+        """Return the standard deviation of the noise that a share buys; never 0, since others are measured by it."""
         law = self.noise(share, squared=squared, l1=l1).noise
         if not isinstance(law, RoundedGaussian | DiscreteLaplace):
             raise AssertionError("the noise of a fit is rounded Gaussian or discrete Laplace")
-        return math.sqrt(law.variance)
+        return max(math.sqrt(law.variance), _LEAST_DEVIATION)
 
 
 def bought(price: FitPrice, share: Fraction, *, squared: int, l1: int | None = None) -> NoisyVector:
