@@ -22,6 +22,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.learning import (
+    AdditiveClassifier,
     CategoricalNB,
     GaussianNB,
     LogisticRegression,
@@ -93,6 +94,29 @@ def test_a_fit_through_a_session_reads_what_a_fit_on_the_same_codes_reads(sums: 
     ).fit(coded.to_numpy(dtype=float), frame.rich)
     assert len(through) == len(sums) > 2
     assert all(np.array_equal(one, other) for one, other in zip(through, sums, strict=True))
+
+
+@pytest.mark.parametrize("kind", [AdditiveClassifier, CategoricalNB])
+def test_declared_words_have_a_bin_each_and_numbers_sixteen(kind: Any) -> None:
+    columns = {**COLUMNS, "sex": {"values": ["m", "f", "$x$"]}}
+    with opened(columns=columns) as session:
+        prepared = prepared_fit(kind(**MU), session, "people", FEATURES, "rich")
+        assert prepared.model.get_params()["bins"] == [16, 3, 16, 2]
+        stated = prepared_fit(kind(**MU, bins=4), session, "people", FEATURES, "rich")
+        assert stated.model.get_params()["bins"] == 4
+
+
+def test_the_shape_of_a_column_of_words_is_a_bar_a_word() -> None:
+    columns = {**COLUMNS, "sex": {"values": ["m", "f", "$x$"]}}
+    with opened(columns=columns) as session:
+        model = AdditiveClassifier(**MU).fit_session(session, "people", FEATURES, "rich")
+        again = AdditiveClassifier(**MU).fit_session(session, "people", FEATURES, "rich")  # out of the ledger
+        coarse = AdditiveClassifier(**MU, bins=2).fit_session(session, "people", FEATURES, "rich")
+    for shapes in (model.shapes(), again.shapes()):
+        assert [shape.words for shape in shapes] == [None, ("m", "f", "$x$"), None, None]
+        assert [shape.values.shape for shape in shapes] == [(2, 16), (2, 3), (2, 16), (2, 2)]
+        assert "$x$" in shapes[1].plot().svg()
+    assert coarse.shapes()[1].words is None  # two words share a bin
 
 
 @pytest.mark.theorem("PreparedFit.fit.privacy")

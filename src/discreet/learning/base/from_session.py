@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from discreet.errors import DiscreetError, MissingParameter, ParameterError, RelationMismatch
 from discreet.laws.number import Number
 from discreet.learning.base.declared_columns import (
+    BINS,
     FeatureColumn,
     column_named,
     declared_bounds,
@@ -265,9 +266,8 @@ def _take_declarations(
     """Take from the policy what the constructor does not state: ranges and classes."""
     if copy.bounds is None:
         copy.bounds = declared_bounds(table, features)
-    sizes = [feature.size for feature in features]
-    if getattr(copy, "bins", 0) is None and None not in sizes:
-        copy.set_params(bins=sizes)  # every value has a bin of its own
+    if getattr(copy, "bins", 0) is None:
+        copy.set_params(bins=[feature.size or BINS for feature in features])  # every declared value has its own
     if isinstance(copy, PrivateClassifier) and copy.classes is None and target is not None:
         copy.classes = declared_classes(table, target)
     if isinstance(copy, PrivateRegressor) and copy.target_bounds is None and target is not None:
