@@ -6,7 +6,13 @@ from typing import Any
 
 from discreet.data import population, population_columns
 from discreet.display.plots import Plot
-from discreet.learning import AdditiveClassifier, LogisticRegression, NearestCentroid, RandomForestClassifier, score_curve
+from discreet.learning import (
+    AdditiveClassifier,
+    LogisticRegression,
+    NearestCentroid,
+    RandomForestClassifier,
+    score_curve,
+)
 from discreet.privacy import GaussianDP, Relation
 from discreet.query import Session
 
