@@ -107,7 +107,7 @@ class _Additive(PrivateEstimator, ABC):
         return regime(self._signal(public))
 
     def _noise(self, public: Public) -> Mapping[str, float]:
-        return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
+        return self._descent(public).noises(public, Measurements(public.price))
 
     def _descended(self, public: Public, rows: BinnedRows, errors: Errors, measurements: Measurements) -> Floats:
         """Return the learned weights of bins and of the constant, a line an output."""
