@@ -146,6 +146,8 @@ class PreparedFit:
         model.feature_names_in_ = np.array([feature.name for feature in self.features], dtype=object)
         model.columns_ = {feature.name: feature.values for feature in self.features}
         model.target_ = None if self.target is None else self.target.name
+        told = self.explain()
+        model.expected_ = {"plan": dict(told.plan), "regime": told.regime, "noise": dict(told.noise)}
         return model, storable(model)
 
     def _rows(self, rows: dict[str, Any]) -> FitRows:
