@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import json
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 
-from discreet.errors import InputError, ParameterError
+import discreet as dp
+from discreet.errors import InputError, ParameterError, RelationMismatch
 from discreet.learning import LogisticRegression
 from discreet.learning.base import stated_bounds
-from discreet.learning.exact import Cut, matrix
+from discreet.learning.exact import Cut, FitPrice, Measurements, matrix
+from discreet.ledger.contract import in_full
 from discreet.privacy import Relation
 
 
@@ -86,3 +92,37 @@ def test_explain_is_for_a_whole_number_of_features(features):
     model = LogisticRegression(mu=1, relation=Relation.ADD_REMOVE, people=10, classes=[0, 1], bounds=(0, 1))
     with pytest.raises(ParameterError, match="features"):
         model.explain(features)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(["a", "b"], dtype="str"),
+        pd.Series(["a", "b"], dtype="category"),
+        pd.Series(pd.to_datetime(["2026-01-01", "2026-01-02"])),
+        pl.Series(["1.5", "2.5"]),
+    ],
+    ids=lambda column: str(column.dtype),
+)
+def test_columns_whose_type_holds_no_numbers_are_refused_by_name(column):
+    frame = pd.DataFrame({"plan": column}) if isinstance(column, pd.Series) else pl.DataFrame({"plan": column})
+    with pytest.raises(InputError, match="plan must be a column of numbers"):
+        matrix(frame)
+
+
+def test_requests_with_other_objects_in_an_array_have_other_digests():
+    made = {json.dumps(in_full(np.array([300 + k, "x"], dtype=object))) for k in range(12)}
+    assert len(made) == 12
+
+
+def test_the_number_of_rows_has_no_say_in_how_noise_is_cut():
+    stated = FitPrice.read(epsilon=None, delta=None, rho=None, mu=1e-12, relation=Relation.ADD_REMOVE, pure=False)
+    for dtype in (np.int64, object):
+        released = Measurements(stated).release(np.zeros(50, dtype=dtype), share=Fraction(1), squared=1 << 76)
+        assert np.abs(released).max() <= 2.0**63
+
+
+def test_a_budget_for_other_neighbors_than_those_of_frames_is_refused():
+    frame = pd.DataFrame({"age": [1, 2]})
+    with pytest.raises(RelationMismatch):
+        dp.Session.from_frames(t=frame, unit="row", budget=dp.GaussianDP(1, relation=Relation.CHANGE_ONE))

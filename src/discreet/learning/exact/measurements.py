@@ -30,6 +30,7 @@ from discreet.privacy.adaptive import root_down
 from discreet.privacy.numbers import exactly, written
 from discreet.statistics.pricing import NoisyVector
 
+_END = 1 << 63
 PURE = ("CategoricalNB", "DecisionTreeClassifier", "RandomForestClassifier")
 
 
@@ -179,7 +180,7 @@ class Measurements:
         self._spent += share
         if share <= 0 or self._spent > 1:
             raise AssertionError("the shares of a fit add up to at most 1")
-        return np.asarray(noisy(noise, sums), dtype=np.float64)
+        return _held(noisy(noise, sums))
 
     def noise(self, share: Fraction, *, squared: int, l1: int | None = None) -> NoisyVector:
         """Return the noise that a share buys."""
@@ -210,6 +211,16 @@ def bought(price: FitPrice, share: Fraction, *, squared: int, l1: int | None = N
 def noisy(noise: Callable[[Any], Any], sums: Any) -> Any:
     """Add noise to exact integers: the one place where a fit draws, and where tests look at what is drawn for."""
     return noise(sums)
+
+
+def _held(released: Any) -> NDArray[np.float64]:
+    """Return noisy integers as floats, cut to 64 bits whatever holds them, which follows from the number of rows."""
+    held = np.asarray(released)
+    if held.dtype == object:
+        held = np.array([min(max(int(one), -_END), _END - 1) for one in held.ravel()], dtype=np.int64).reshape(
+            held.shape
+        )
+    return np.asarray(held, dtype=np.float64)
 
 
 def judged(price: FitPrice, people: int) -> None:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.frames import Frame, frame_library, numbers, places
+from discreet.frames import ColumnKind, Frame, FrameColumn, frame_library, numbers, places
 
 Floats = NDArray[np.float64]
 _MOST_CLASSES = 1 << 10
+_NUMBERS = (ColumnKind.NUMERIC, ColumnKind.BOOLEAN, ColumnKind.OBJECT)
 _SPARSE = "Sparse data was passed to a private estimator, which reads dense rows; write X.toarray()"
 
 
@@ -44,12 +45,17 @@ def matrix(table: Any) -> Floats:
             with np.errstate(all="ignore"):
                 return np.ascontiguousarray(held, dtype=np.float64)
     frame = Frame.read(held)
-    columns = [_column(frame.at(place)) for place in range(len(frame.names))]
+    columns = [_column(frame.at(place), str(name)) for place, name in enumerate(frame.names)]
     return np.column_stack(columns) if columns else np.empty((0, 0))
 
 
-def _column(column: Any) -> Floats:
-    """Return one column as floats, NaN where a cell is no number."""
+def _column(column: Any, name: str) -> Floats:
+    """Return one column as floats, NaN where a cell is no number; a column whose type holds no numbers is refused."""
+    if FrameColumn.read(column).kind not in _NUMBERS:
+        raise InputError(
+            f"{name[:80]} must be a column of numbers; got texts, times or another type, write codes 0 to k - 1, "
+            "days since a public day, or fit_session, which codes the values that a policy declares"
+        )
     with np.errstate(all="ignore"):
         return numbers(column, odd_is_missing=True).astype(np.float64)
 
@@ -93,7 +99,7 @@ def _converted(table: Any) -> NDArray[Any] | None:
 
 def targets(column: Any) -> Floats:
     """Return the numbers to be predicted as floats, NaN where there is none. Private."""
-    return np.asarray(_column(_one_column(column)), dtype=np.float64)
+    return np.asarray(_column(_one_column(column), "y"), dtype=np.float64)
 
 
 def _one_column(column: Any) -> Any:
