@@ -95,7 +95,7 @@ def test_a_score_is_charged_and_replayed(policy: Path) -> None:
         ((*FIT, *PRICE, "--out", "model.json", "--set", "bins=3"), "has no parameter 'bins'"),
         ((*FIT, *PRICE, "--out", "model.json", "--set", "bounds=("), "in JSON"),
         ((*FIT, *PRICE, "--out", "model.json", "--feature", "name"), "name = {values = [...]}"),
-        (("visits", "--feature", "cost", *PRICE, "--people", 9, "--out", "model.json"), "target must name the column"),
+        (("visits", "--feature", "cost", *PRICE, "--people", 9, "--out", "model.json"), "write --target income"),
         (("visits", "--feature", "cost", "--target", "ward", *PRICE, "--out", "model.json"), "people must be given"),
     ],
 )
