@@ -171,6 +171,8 @@ def test_steps_that_may_look_at_all_rows_are_named(step: Any) -> None:
 def test_frames_around_a_model_are_named_by_their_class_or_looked_into() -> None:
     assert unpriced_steps(CalibratedClassifierCV(model())) == ["CalibratedClassifierCV"]
     assert unpriced_steps(model()) == []
+    chosen = ColumnTransformer([("first", "passthrough", lambda rows: [int(rows.mean() > 0)])])
+    assert unpriced_steps(chosen) == ["first"]
     regressor = configured("LinearRegression")
     assert unpriced_steps(TransformedTargetRegressor(regressor, func=np.log1p, inverse_func=np.expm1)) == []
     assert unpriced_steps(TransformedTargetRegressor(regressor, transformer=MinMaxScaler())) == ["transformer"]

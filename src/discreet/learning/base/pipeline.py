@@ -177,7 +177,9 @@ def _leaves(model: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
             held = getattr(model, attribute)
             parts = held if isinstance(held, list) else [(attribute, held)]
             beside = [(name, getattr(model, name)) for name in _BESIDE if hasattr(model, name)]
-            for name, part, *_ in [*parts, *beside]:
+            for name, part, *columns in [*parts, *beside]:
+                if any(callable(one) for one in columns):  # it is handed all rows to choose columns
+                    yield f"{prefix}__{name}" if prefix else name, columns
                 yield from _leaves(part, f"{prefix}__{name}" if prefix else name)
             return
     elsewhere = callable(model) and not isinstance(model, np.ufunc)  # a function that is handed all targets at once
