@@ -217,12 +217,58 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         prepared = prepared_score(self, session, table, epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share)
         return prepared.compute(confidence)[0]
 
+    def explain_session(
+        self,
+        session: Session,
+        table: str,
+        features: Sequence[str],
+        target: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        share: Number | None = None,
+        people: int | None = None,
+    ) -> FitExplanation:
+        """Return what `fit_session` with the same arguments would do; no row is read and nothing is charged.
+
+        Args:
+            session: an open session.
+            table: a private table.
+            features: the columns to learn from.
+            target: the column to be predicted, where the estimator needs one.
+            epsilon: the price, instead of that of the constructor, as for `rho` and `mu`; with `delta` beside it.
+            delta: the chance of a larger loss.
+            rho: the price in zero-concentrated differential privacy.
+            mu: the price in Gaussian differential privacy.
+            share: the price as a part of the budget.
+            people: about how many rows count; public, and never counted.
+        """
+        from discreet.learning.base.from_session import prepared_fit
+
+        return prepared_fit(
+            self, session, table, features, target,
+            epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, people=people,
+        ).explain()  # fmt: skip
+
     def explain(self, features: int | None = None) -> FitExplanation:
         """Return plan, price, noise and what to expect; no data is read and nothing is charged.
+
+        A model that was fitted on a table of a session tells of that fit.
 
         Args:
             features: how many features there will be, where `bounds` do not say it.
         """
+        if features is not None and not np.isscalar(features):
+            raise InputError(
+                "features must be a number: how many there will be; got a list or the like, write "
+                "explain(len(features)), or explain_session(session, table, features, ...) for a table of a session"
+            )
+        if features is None and "expected_" in vars(self):
+            mu = self._price.mu
+            mu_told = None if mu is None else float(mu)
+            return FitExplanation(type(self).__name__, self.guarantee_, mu_told, **self.expected_)
         known = _lengths(self.bounds) if features is None else features
         if known is None and hasattr(self, "n_features_in_"):
             known = self.n_features_in_

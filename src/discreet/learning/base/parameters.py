@@ -21,6 +21,7 @@ def stated_bounds(bounds: Any, features: int, *, name: str = "bounds") -> tuple[
     [[0.0, 0.0], [1.0, 2.0]]
     """
     wanted = f"{name}=(low, high), each a number or a list with a number for each of the {features} features"
+    wanted += f": all lows, then all highs, as in {name}=([18, 0], [95, 200000])"
     if name != "bounds":
         wanted = f"{name}=(low, high), two numbers"
     if bounds is None:

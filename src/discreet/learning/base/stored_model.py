@@ -52,7 +52,9 @@ def class_named(name: str) -> Any:
 
 
 def _price(content: list[Any]) -> FitPrice:
-    given = dict.fromkeys(("epsilon", "delta", "rho", "mu"), None) | {name: fraction_of(one) for name, one in content[0]}
+    given = dict.fromkeys(("epsilon", "delta", "rho", "mu"), None) | {
+        name: fraction_of(one) for name, one in content[0]
+    }
     return FitPrice.read(**given, relation=Relation[content[1]], pure=True)
 
 

@@ -62,9 +62,10 @@ class FitPrice:
         """Read a price; epsilon without delta is accepted where the estimator has a pure form."""
         stated = Price.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu, accepts=("epsilon", "rho", "mu"))
         if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
+            got = "none" if relation is None else repr(relation[:40]) if isinstance(relation, str) else "another"
             raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE (a person more or "
-                "less) or relation=Relation.CHANGE_ONE (a person's row replaced)",
+                f"relation must say who is a neighbor; got {got}, write relation=dp.Relation.ADD_REMOVE (a person more "
+                "or less) or relation=dp.Relation.CHANGE_ONE (a person's row replaced)",
                 parameter="relation",
             )
         if not stated.is_gaussian and not pure:

@@ -72,7 +72,9 @@ def _settings(estimator: str, written: tuple[str, ...]) -> dict[str, Any]:
         try:
             found[name] = json.loads(value, parse_int=_whole)
         except (ValueError, RecursionError):
-            raise Refusal(f"--set: the value of {name} must be written in JSON, such as {name}=8, with at most {_MOST_DIGITS} digits") from None
+            raise Refusal(
+                f"--set: the value of {name} must be written in JSON, such as {name}=8, with at most {_MOST_DIGITS} digits"
+            ) from None
     return found
 
 
