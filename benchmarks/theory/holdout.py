@@ -107,7 +107,7 @@ def one_run(seed: int, sizes: tuple[int, ...], *, price: dict[str, Any], count: 
 
 def rows() -> Iterator[Row]:
     """Run ten times; then price the constants of the paper."""
-    price = {"threshold": THRESHOLD, "hits": HITS, "epsilon": EPSILON, "delta": DELTA}
+    price: dict[str, Any] = {"threshold": THRESHOLD, "hits": HITS, "epsilon": EPSILON, "delta": DELTA}
     runs = [one_run(seed, (PICKED,), price=price) for seed in range(RUNS)]
     plain, ours = ([run[name][0] - run[f"{name} fresh"][0] for run in runs] for name in ("plain", "ours"))
     means = {name: float(np.mean([run[name][0] for run in runs])) for name in runs[0] if name != "remaining"}
