@@ -144,6 +144,25 @@ def people_needed() -> Iterator[Row]:
             )
 
 
+def conjunctions() -> Iterator[Row]:
+    """Find from how many people on a conjunction of one bit among twenty is learned in 95 % of draws."""
+    draw, tries = np.random.default_rng(6), 200
+    for epsilon in (0.1, 1.0):
+        learner = learning.ConjunctionLearner(20, epsilon=epsilon, delta=1e-6, relation=RELATIONS[0])
+        enough = math.ceil(4 * learner.features * learner.threshold / ALPHA)
+        people, good = round(4 * learner.threshold), 0
+        while good < (1 - BETA) * tries:
+            people, good = math.ceil(1.03 * people), 0
+            for _ in range(tries):
+                rows = draw.integers(0, 2, (people, 20))
+                found = learner((rows, rows[:, 0]))
+                good += found.ones == (0,) and not found.zeros  # another literal more is an error of a quarter
+        yield Row(
+            f"conjunctions of 20 bits, epsilon {epsilon:g}, delta 1e-06, {SHORT[RELATIONS[0]]}",
+            f"n95 {people:,} (in steps of 3 %)", f"enough by the theorem {enough:,}", f"{enough / people:.0f}",
+        )  # fmt: skip
+
+
 def _first(chances: NDArray[np.float64]) -> int:
     """Return the number of people from which on the chance is 95 %."""
     return int(np.flatnonzero(chances < 1 - BETA).max()) + 2

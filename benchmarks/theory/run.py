@@ -31,6 +31,7 @@ PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "evidence" / "be
 SECTIONS: dict[str, Callable[[], Iterator[Row]]] = {
     "parities": pac.parities,
     "people needed": pac.people_needed,
+    "conjunctions": pac.conjunctions,
     "thresholds": pac.thresholds,
     "holdout": holdout.rows,
     "search": search.rows,

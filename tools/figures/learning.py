@@ -50,12 +50,14 @@ def learning_generalization() -> Plot:
         fit, tables, delta = LEARNERS[learner]
         found = [measured(fit, PEOPLE, level, tables) for level in LEVELS]
         bounds = [generalization_gap(loss, delta=delta) for _, _, loss in found]
-        textbook, bound = [one.textbook for one in bounds], [one.bound for one in bounds]
-        panel.plot(LEVELS, textbook, ":", color=SOFT, linewidth=2.2, label="bound e^epsilon - 1 + delta")
-        panel.plot(LEVELS, bound, "--", color=ORANGE, linewidth=2.2, label="bound delta(0)")
+        useful = np.linspace(LEVELS[0], np.log(2), 30)  # beyond, the textbook says nothing
+        panel.plot(
+            useful, np.expm1(useful) + delta, ":", color=SOFT, linewidth=2.2, label="bound e^epsilon - 1 + delta"
+        )
+        panel.plot(LEVELS, [one.bound for one in bounds], "--", color=ORANGE, linewidth=2.2, label="bound delta(0)")
         gaps, errors = [gap for gap, _, _ in found], [2 * error for _, error, _ in found]
         panel.errorbar(LEVELS, gaps, errors, fmt="o-", color=BLUE, linewidth=2.2, label="measured, 2 standard errors")
-        panel.set_ylim(-0.02, 1.02)
+        panel.set_ylim(-0.03, 1.45)
         logarithmic(panel, x=(0.1, 0.3, 1, 3))
     return finished(*panels, corner="upper left")
 
@@ -71,9 +73,11 @@ def learning_holdout() -> Plot:
     )
     for panel, name, said in zip(panels, ("plain", "ours"), ("plain holdout", "ours, epsilon 2"), strict=True):
         lines = {name: (ORANGE if name == "plain" else BLUE, "o-", said), f"{name} fresh": (GREEN, "s--", "new people")}
+        if name == "ours":
+            lines["training"] = (SOFT, "^:", "training rows")
         for key, (color, style, label) in lines.items():
             values = np.array([run[key] for run in runs])
             spread = values.std(axis=0, ddof=1)
             panel.errorbar(PICKED, values.mean(axis=0), spread, fmt=style, color=color, linewidth=2.2, label=label)
-        panel.set_ylim(0.46, 0.72)
+        panel.set_ylim(0.46, 0.78)
     return finished(*panels, corner="upper left")
