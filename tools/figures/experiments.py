@@ -27,6 +27,8 @@ EXPERIMENTS = {
     "synthesis-error": ("synthesis", "synthesis_error"),
     "learning-digits": ("learning", "learning_digits"),
     "learning-education": ("learning", "learning_education"),
+    "learning-generalization": ("learning", "learning_generalization"),
+    "learning-holdout": ("learning", "learning_holdout"),
 }
 
 
