@@ -46,7 +46,7 @@ fit_options = options.decorated(
             help="A parameter of the model, the value in JSON: bins=8, max_depth=3.",
         ),
         price_options,
-        click.option("--people", type=click.IntRange(1, _MOST_PEOPLE), help="About how many rows; public, not counted."),
+        click.option("--people", type=click.IntRange(1, _MOST_PEOPLE), help="About how many rows; public, not counted"),
     ]
 )  # fmt: skip
 
@@ -73,7 +73,7 @@ def _settings(estimator: str, written: tuple[str, ...]) -> dict[str, Any]:
             found[name] = json.loads(value, parse_int=_whole)
         except (ValueError, RecursionError):
             raise Refusal(
-                f"--set: the value of {name} must be written in JSON, such as {name}=8, with at most {_MOST_DIGITS} digits"
+                f"--set: the value of {name} must be written in JSON, such as {name}=8, at most {_MOST_DIGITS} digits"
             ) from None
     return found
 
