@@ -86,6 +86,7 @@ def test_a_draw_asks_for_more_bits_only_where_the_first_leave_it_open() -> None:
 
 
 @pytest.mark.theorem("PrivateSearch.privacy")
+@pytest.mark.theorem("search_delta.privacy")
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_the_exact_law_of_the_winner_never_exceeds_the_gaussian_price(law: RunsLaw) -> None:
     chances = _chances(law)
@@ -107,6 +108,7 @@ def test_the_exact_law_of_the_winner_never_exceeds_the_gaussian_price(law: RunsL
 
 
 @pytest.mark.theorem("PrivateSearch.privacy")
+@pytest.mark.theorem("pure_search_epsilon.privacy")
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_the_exact_law_of_the_winner_never_exceeds_the_pure_price(law: RunsLaw) -> None:
     chances = _chances(law)
