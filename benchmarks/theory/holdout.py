@@ -114,7 +114,7 @@ def rows() -> Iterator[Row]:
     what = f"n = d = {COUNT:,}, best {PICKED} features, {RUNS} runs"
     yield Row(
         f"{what}: plain holdout", f"says {means['plain']:.3f}, fresh rows {means['plain fresh']:.3f}; off by at least "
-        f"{min(plain):.3f}", bar=">= 0.12 off", holds=float(np.mean(plain)) >= 0.12,
+        f"{min(plain):.3f}", bar=">= 0.12 off, every run", holds=min(plain) >= 0.12,
     )  # fmt: skip
     plan = learning.ReusableHoldout(COUNT, bounds=(-1, 1), **price).explain()
     used = HITS - min(run["remaining"][0] for run in runs)

@@ -177,3 +177,12 @@ def test_the_error_about_the_population_says_something_where_the_price_is_small(
     for queries, confidence in ((0, 0.9), (10, 1.0), (10, 0.0)):
         with pytest.raises(ParameterError):
             made.error(queries=queries, confidence=confidence)
+
+
+def test_the_number_of_queries_is_the_largest_within_the_error():
+    made = ReusableHoldout(40_000, threshold=0.05, hits=5, epsilon=1, delta=1e-6, bounds=(0, 1))
+    most = made.queries(error=0.065, confidence=0.95)
+    assert made._sample_error(most, 0.05) <= 0.065 < made._sample_error(most + 1, 0.05)
+    for error, confidence in ((0.04, 0.95), (0.07, 1.0), (-1, 0.9)):
+        with pytest.raises(ParameterError):
+            made.queries(error=error, confidence=confidence)

@@ -27,6 +27,7 @@ from discreet.privacy.numbers import positive_price, whole
 
 _GRID = 1 << 20  # steps of a score
 _MOST = 1 << 24
+_MOST_QUERIES = 1 << 40
 Scores = NDArray[np.float64]
 
 
@@ -212,6 +213,33 @@ class ReusableHoldout(_PaidHits):
             transferred = transfer_bound(loss, sample_error=sample, sample_failure=chance, confidence=1 - failure)
             found = min(found, transferred * width)
         return self._sample_error(queries, failure), found
+
+    def queries(self, *, error: float, confidence: float) -> int:
+        """Return how many queries there may be with all answers within an error of the holdout's means.
+
+        >>> holdout = ReusableHoldout(
+        ...     40_000, threshold=0.05, hits=5, epsilon=1, delta=1e-6, bounds=(0, 1)
+        ... )
+        >>> 1000 < holdout.queries(error=0.065, confidence=0.95) < 10**9
+        True
+        """
+        if not 0 < float(confidence) < 1:
+            raise ParameterError("confidence must be between 0 and 1; got another, write 0.95", parameter="confidence")
+        few, many = 0, 1
+
+        def enough(queries: int) -> bool:
+            return self._sample_error(queries, 1 - float(confidence)) <= float(error)
+
+        while many < _MOST_QUERIES and enough(many):
+            few, many = many, 2 * many
+        while many - few > 1:
+            middle = (few + many) // 2
+            few, many = (middle, many) if enough(middle) else (few, middle)
+        if few == 0:
+            raise ParameterError(
+                "error must be larger than threshold and noise together; got less, see explain()", parameter="error"
+            )
+        return few
 
     def _sample_error(self, queries: int, failure: float) -> float:
         """Return how far answers are from the holdout's means, all of them, but for a chance of failure."""

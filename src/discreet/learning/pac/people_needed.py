@@ -88,7 +88,7 @@ def sample_sizes(
     (76, 3316, 308)
     """
     for name, value in (("alpha", alpha), ("beta", beta), *([] if gap is None else [("gap", gap)])):
-        if not 0 < value < 1:
+        if not positive_price(value, name=name) < 1:
             raise ParameterError(f"{name} must be between 0 and 1; got another, write {name}=0.1", parameter=name)
     if not 0 <= log_size < math.inf:
         raise ParameterError(
