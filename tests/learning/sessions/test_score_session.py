@@ -105,7 +105,7 @@ def test_an_error_of_a_regression_is_the_whole_range_where_it_says_nothing(
 def test_a_model_that_was_changed_is_refused_before_the_charge(session: Session, tmp_path: Path) -> None:
     model = edited(session)
     before = spent(session)
-    with pytest.raises(InputError, match="got one that was changed.*Nothing was spent"):
+    with pytest.raises(InputError, match=r"got one that was changed.*Nothing was spent"):
         model.score_session(session, "others", epsilon=1e-6)
     with pytest.raises(InputError, match="one that discreet has written"):
         load_model(save_model(model, tmp_path / "model.json"))

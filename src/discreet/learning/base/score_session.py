@@ -69,8 +69,9 @@ class PreparedScore:
             Proof: a row has a loss of e in 0 ... 2^19 and adds (2^19 - e, e) to a pair of sums: L1 norm 2^19, norm at
             most 2^19, and no entry below 0. The loss follows from that row and the public model alone, since every row
             is predicted by itself, in the same place of memory, and where the model says nothing of it the loss is
-            2^19: no row can end the work, warn, or be left out for what the model makes of it. The pair is released once, with noise for the rows of
-            one unit (`FitNeighbors`, `bounded`); the mean loss is the second over the sum of both.
+            2^19: no row can end the work, warn, or be left out for what the model makes of it. The pair is released
+            once, with noise for the rows of one unit (`FitNeighbors`, `bounded`); the mean loss is the second over the
+            sum of both.
         Accuracy. The interval holds for the mean over the rows that were kept, at the stated confidence: both sums are
             within the noise's quantile at once, and the mean falls in the one and rises in the other.
         Cost. One prediction a row, about 0.1 ms each.

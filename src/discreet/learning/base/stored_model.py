@@ -52,7 +52,9 @@ def class_named(name: str) -> Any:
 
 
 def _price(content: list[Any]) -> FitPrice:
-    given = dict.fromkeys(("epsilon", "delta", "rho", "mu"), None) | {name: fraction_of(one) for name, one in content[0]}
+    given = dict.fromkeys(("epsilon", "delta", "rho", "mu"), None) | {
+        name: fraction_of(one) for name, one in content[0]
+    }
     return FitPrice.read(**given, relation=Relation[content[1]], pure=True)
 
 
@@ -122,7 +124,7 @@ def _check_finite(value: Any) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("no finite number")
     if isinstance(value, _Record):
-        value = [getattr(value, one.name) for one in fields(value)]
+        value = [getattr(value, one.name) for one in fields(value)]  # type: ignore[arg-type]  # any dataclass
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):
@@ -133,10 +135,11 @@ def _check_finite(value: Any) -> None:
 def _check_words(model: Any, features: int) -> None:
     """Raise an error where a model does not say one finite thing of every row: of low, high and missing cells."""
     rows = np.repeat(np.array([[0.0], [np.nan], [1e300], [-1e300]]), features, axis=1)
+    width: tuple[int, ...] = ()
     if hasattr(model, "_scores"):
         said, width = model._scores(rows), (len(model.classes_),)
     elif hasattr(model, "predict"):
-        said, width = model.predict(rows), ()
+        said = model.predict(rows)
     else:
         rows = rows[:1]  # missing cells stay missing
         said, width = model.transform(rows), np.shape(model.get_feature_names_out())

@@ -65,7 +65,9 @@ class PublicMap(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]  # 
         if read.shape[1] == 0:
             raise InputError(f"0 feature(s) (shape={read.shape}) while a minimum of 1 is required.")
         if read.shape[1] > MOST_COLUMNS:
-            raise InputError(f"X must have at most {MOST_COLUMNS:,} features; got {read.shape[1]:,}, write fewer columns")
+            raise InputError(
+                f"X must have at most {MOST_COLUMNS:,} features; got {read.shape[1]:,}, write fewer columns"
+            )
         if reset or hasattr(self, "n_features_in_"):  # a map that was not fitted can be used all the same
             validate_data(self, X, reset=reset, skip_check_array=True)
         return read
