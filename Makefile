@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local bench-learning lock clean
+.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local bench-learning bench-theory lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -122,6 +122,9 @@ bench-local: $(READY) ## compare the local model with its peers and its theory; 
 
 bench-learning: $(READY) ## compare private learning with its peers; write docs/evidence/bench-learning.md
 	@$(RUN) -m benchmarks.learning.run --write
+
+bench-theory: $(READY) ## hold the theory of learning against measurements; write docs/evidence/bench-theory.md
+	@$(RUN) -m benchmarks.theory.run --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

@@ -32,11 +32,19 @@ def test_the_expected_gap_of_a_chosen_hypothesis_is_within_the_bound(epsilon, ch
             gap += weight * float(law.pmf(place)) * (seen - fresh)
     bound = generalization_gap(learner.loss)
     assert 0 < gap <= bound.bound
-    assert bound.bound <= bound.textbook
+    assert bound.textbook == pytest.approx(math.expm1(epsilon), rel=1e-9)
 
 
 def test_the_gap_of_pure_privacy_is_a_hyperbolic_tangent():
     assert generalization_gap(PureDP(1, relation=ONE).loss).bound == pytest.approx(math.tanh(0.5), abs=1e-9)
+
+
+def test_the_textbook_is_read_at_its_own_delta():
+    loss = GaussianDP(0.05, relation=ONE).loss
+    gap = generalization_gap(loss, delta=1e-5)
+    assert gap.textbook == pytest.approx(math.expm1(float(loss.epsilon(1e-5).upper)) + 1e-5, rel=1e-9)
+    assert gap.bound < gap.textbook < 1
+    assert "says nothing" in str(generalization_gap(loss))  # no epsilon at delta 0
 
 
 def test_neighbors_by_one_more_row_are_refused_and_can_be_converted():
@@ -74,6 +82,7 @@ def test_released_means_are_within_the_transfer_bound_of_the_population():
     "call",
     [
         lambda: generalization_gap(1.0),
+        lambda: generalization_gap(PureDP(1, relation=ONE).loss, delta=-0.1),
         lambda: transfer_bound(PureDP(1, relation=ONE).loss, sample_error=-1, sample_failure=0.1, confidence=0.9),
         lambda: transfer_bound(PureDP(1, relation=ONE).loss, sample_error=0.1, sample_failure=0.1, confidence=1),
     ],

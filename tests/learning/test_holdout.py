@@ -134,6 +134,9 @@ def test_the_plan_says_the_price_before_anything_is_asked():
     [
         ({"bounds": None}, MissingParameter),
         ({"bounds": (1, 0)}, ParameterError),
+        ({"bounds": 3}, ParameterError),
+        ({"bounds": (0, 1, 2)}, ParameterError),
+        ({"people": -5}, ParameterError),
         ({"bounds": (0, math.inf)}, ParameterError),
         ({"threshold": 0}, ParameterError),
         ({"threshold": 1}, ParameterError),
@@ -155,3 +158,22 @@ def test_scores_of_another_length_are_refused_and_cost_nothing():
     with pytest.raises(InputError):
         made.ask(on_training=[3.0], on_holdout=[0.1] * 4000)
     assert made.remaining == 5
+
+
+def test_what_is_no_number_counts_as_the_lower_bound_and_is_never_told():
+    made = holdout(people=3)
+    assert made._sum([1, "Helen", None]) == made._sum([1, 0, 0]) == 1 << 20
+    with pytest.raises(InputError) as caught:
+        made.ask(on_training=0.5, on_holdout=[[1], [2, 3], "Helen"])
+    assert "Helen" not in str(caught.value)
+
+
+@pytest.mark.theorem("ReusableHoldout.accuracy")
+def test_the_error_about_the_population_says_something_where_the_price_is_small():
+    made = ReusableHoldout(200_000, threshold=0.02, hits=5, epsilon=0.1, delta=1e-9, bounds=(0, 1))
+    sample, population = made.error(queries=1000, confidence=0.95)
+    assert 0.02 < sample < 0.05
+    assert sample < population < 0.2
+    for queries, confidence in ((0, 0.9), (10, 1.0), (10, 0.0)):
+        with pytest.raises(ParameterError):
+            made.error(queries=queries, confidence=confidence)

@@ -51,8 +51,8 @@ def logarithmic(panel: Axes, *, x: Sequence[float] = (), y: Sequence[float] = ()
         panel.set_yticks([], minor=True)
 
 
-def finished(*panels: Axes, corner: Literal["upper right", "center right"] = "upper right") -> Plot:
-    """Add light lines to read values by, and a legend in the corner that falling curves leave free."""
+def finished(*panels: Axes, corner: Literal["upper right", "center right", "upper left"] = "upper right") -> Plot:
+    """Add light lines to read values by, and a legend in the corner that the curves leave free."""
     for panel in panels:
         panel.grid(color=SOFT, alpha=0.18, linewidth=0.8)
         panel.set_axisbelow(True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from discreet.display import format_number
 from discreet.display.result import told_in_rows
 from discreet.errors import ParameterError, RelationMismatch
+from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss, Relation
 from discreet.privacy.numbers import probability
 
@@ -20,7 +21,7 @@ _GRID = tuple(_LARGEST_LEVEL * (place / 40) ** 3 for place in range(41))
 class GeneralizationGap:
     """A bound on the expected gap between a score on the rows and on new people, beside the textbook's.
 
-    `textbook` is e^epsilon - 1 + delta, the least over the loss's whole curve.
+    `textbook` is e^epsilon - 1 + delta at the stated delta, and says nothing from 1 on.
     """
 
     bound: float
@@ -31,7 +32,7 @@ class GeneralizationGap:
         return [("expected gap", f"at most {format_number(self.bound)}"), ("e^epsilon - 1 + delta", said)]
 
 
-def generalization_gap(loss: PrivacyLoss) -> GeneralizationGap:
+def generalization_gap(loss: PrivacyLoss, *, delta: Number = 0) -> GeneralizationGap:
     """Return a bound on the mean difference between the score on the rows and the score on a new person.
 
     Accuracy. Let rows be drawn independently from one population, and let a score in [0, 1], chosen beforehand, say how
@@ -46,15 +47,21 @@ def generalization_gap(loss: PrivacyLoss) -> GeneralizationGap:
     Reference. Dwork, Feldman, Hardt, Pitassi, Reingold, Roth 2015; Bassily, Nissim, Smith, Steinke, Stemmer, Ullman
         2016.
 
+    Args:
+        loss: the price of what is learned.
+        delta: the delta at which the textbook reads epsilon off the loss's curve; the bound itself needs none.
+
     >>> from discreet.privacy import GaussianDP
-    >>> gap = generalization_gap(GaussianDP(0.268, relation=Relation.CHANGE_ONE).loss)
-    >>> round(gap.bound, 3)
-    0.107
+    >>> loss = GaussianDP(0.268, relation=Relation.CHANGE_ONE).loss
+    >>> gap = generalization_gap(loss, delta=1e-5)
+    >>> round(gap.bound, 3), round(gap.textbook, 2)
+    (0.107, 1.72)
     """
     _check(loss)
-    bound = float(loss.delta(0).upper)
-    textbook = min(math.expm1(level) + float(loss.delta(level).upper) for level in _levels(loss))
-    return GeneralizationGap(min(bound, 1.0), textbook)
+    chance = probability(delta, name="delta")
+    level = float(loss.epsilon(chance).upper)
+    textbook = math.expm1(level) + float(chance) if level < _LARGEST_LEVEL else math.inf
+    return GeneralizationGap(min(float(loss.delta(0).upper), 1.0), textbook)
 
 
 def transfer_bound(loss: PrivacyLoss, *, sample_error: float, sample_failure: float, confidence: float) -> float:

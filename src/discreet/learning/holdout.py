@@ -19,6 +19,7 @@ from discreet.display import format_number
 from discreet.display.result import told_in_rows
 from discreet.errors import InputError, MissingParameter, ParameterError, StreamSpent
 from discreet.laws.number import Number
+from discreet.learning.exact import targets
 from discreet.learning.generalization import transfer_bound
 from discreet.mechanisms import AboveThreshold, Laplace
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Relation, Sensitivity, calibrate
@@ -69,10 +70,7 @@ class _PaidHits:
                 "bounds must be given: scores without bounds have no sensitivity; got none, write bounds=(0, 1)",
                 parameter="bounds",
             )
-        low, high = (float(end) for end in bounds)
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ParameterError("bounds must be two numbers, low below high; got another, write bounds=(0, 1)")
-        self.bounds = (low, high)
+        self.bounds = _bounds(bounds)
         self.guarantee = ApproxDP(
             positive_price(epsilon, name="epsilon"), positive_price(delta, name="delta"), relation=Relation.CHANGE_ONE
         )
@@ -107,7 +105,7 @@ class _PaidHits:
 
     def _sum(self, scores: Any) -> int:
         """Return the sum of scores in steps; what is no number within the bounds is clipped, NaN to the lower end."""
-        held = np.asarray(scores, dtype=np.float64)
+        held = _numbers(scores)
         if held.shape != (self.people,):
             raise InputError(
                 f"scores must be {self.people:,} numbers, one for each row of the holdout; got another shape"
@@ -180,7 +178,7 @@ class ReusableHoldout(_PaidHits):
             on_training: the scores of the training rows, or their mean; within the bounds.
             on_holdout: the scores of the rows of the holdout, in the same order every time.
         """
-        mean = float(np.mean(np.asarray(on_training, dtype=np.float64)))
+        mean = float(np.mean(_numbers(on_training)))
         if not self.bounds[0] <= mean <= self.bounds[1]:
             raise InputError("scores on the training rows must lie within the bounds; got others, write wider bounds")
         total, expected = self._sum(on_holdout), self._steps(mean)
@@ -201,20 +199,28 @@ class ReusableHoldout(_PaidHits):
         """Return how far answers may be from the holdout's means, and from those of the population.
 
         All answers to `queries` queries are within both at once, with the confidence; half of what is left is for the
-        noise and half for the transfer to the population (`transfer_bound`), where the rows are a random sample.
+        noise and half for the transfer to the population (`transfer_bound`), where the rows are a random sample. The
+        transfer starts from an error that holds but very rarely; how rarely is chosen for the least bound.
         """
-        failure = (1 - confidence) / 2
+        if not 0 < float(confidence) < 1:
+            raise ParameterError("confidence must be between 0 and 1; got another, write 0.95", parameter="confidence")
+        failure, width = (1 - float(confidence)) / 2, self.bounds[1] - self.bounds[0]
+        loss = self.loss
+        found = width
+        for chance in (failure * 10.0**-power for power in range(1, 9)):
+            sample = self._sample_error(queries, chance) / width
+            transferred = transfer_bound(loss, sample_error=sample, sample_failure=chance, confidence=1 - failure)
+            found = min(found, transferred * width)
+        return self._sample_error(queries, failure), found
+
+    def _sample_error(self, queries: int, failure: float) -> float:
+        """Return how far answers are from the holdout's means, all of them, but for a chance of failure."""
         width = (self.bounds[1] - self.bounds[0]) / (_GRID * self.people)
         stream = self._watching(self._comparing, 0)
         compared = stream.alpha(queries=queries, beta=failure / (2 * self.hits)) * width
         moved = Sensitivity(_GRID, norm=Norm.L1, relation=Relation.CHANGE_ONE)
         answer = Laplace(epsilon=self._answering, sensitivity=moved).error(1 - failure / 2, self.hits) * width
-        sample = max(self.threshold + compared, answer)
-        scaled = sample / (self.bounds[1] - self.bounds[0])
-        population = transfer_bound(self.loss, sample_error=scaled, sample_failure=failure, confidence=confidence) * (
-            self.bounds[1] - self.bounds[0]
-        )
-        return sample, population
+        return float(max(self.threshold + compared, answer))
 
 
 class Ladder(_PaidHits):
@@ -251,3 +257,25 @@ class Ladder(_PaidHits):
         found = self._answered(total, self._steps(self.best + self.step), total)
         self.best = self.best if found is None else max(self.best, found)
         return self.best
+
+
+def _bounds(bounds: Any) -> tuple[float, float]:
+    """Return two finite numbers, the first below the second."""
+    try:
+        low, high = (float(end) for end in bounds)
+    except (TypeError, ValueError):
+        low, high = math.nan, math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise ParameterError("bounds must be two numbers, low below high; got another, write bounds=(0, 1)")
+    return low, high
+
+
+def _numbers(scores: Any) -> Scores:
+    """Return scores as floats, NaN where one is no number; what numpy says about a cell is not passed on."""
+    try:
+        found = np.asarray(scores)
+    except Exception:  # rows of several lengths, foreign objects
+        raise InputError("scores must be one number a row; got another, write an array of numbers") from None
+    if found.dtype.kind in "biuf":
+        return found.astype(np.float64)
+    return targets(np.asarray(scores, dtype=object).ravel()).reshape(found.shape)

@@ -154,7 +154,7 @@ def test_a_score_is_charged_and_replayed(policy: Path) -> None:
             "alpha must be a finite number above 0",
         ),
         ((*FIT, *PRICE, "--out", "model.json", "--feature", "name"), "name = {values = [...]}"),
-        (("visits", "--feature", "cost", *PRICE, "--people", 9, "--out", "model.json"), "target must name the column"),
+        (("visits", "--feature", "cost", *PRICE, "--people", 9, "--out", "model.json"), "write --target income"),
         (("visits", "--feature", "cost", "--target", "ward", *PRICE, "--out", "model.json"), "people must be given"),
     ],
 )

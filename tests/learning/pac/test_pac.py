@@ -104,6 +104,17 @@ def test_rows_that_are_no_bits_count_for_nothing():
     assert with_bad.probabilities == alone.probabilities
 
 
+def test_a_cell_that_is_no_number_changes_no_other_row():
+    learner = ParityLearner(2, epsilon=1, relation=Relation.ADD_REMOVE)
+    alone = learner.law(([[1, 0]], [1]))
+    assert learner.law(([[1, 0], ["x", None]], [1, 0])).probabilities == alone.probabilities
+    assert learner.law(([[1, 0], [1, 1]], [1, "x"])).probabilities == alone.probabilities
+    # beside a float, numpy would round the whole number to 2^63
+    stumps = StumpLearner(1, bounds=(2**63, 2**63 + 2), epsilon=50, relation=Relation.ADD_REMOVE, both_sides=False)
+    likely = stumps.law(([[2**63 + 1], [0.5]], [0, 2])).pmf(2)
+    assert likely == stumps.law(([[2**63 + 1]], [0])).pmf(2)
+
+
 @pytest.mark.theorem("StumpLearner.privacy")
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("both_sides", [True, False])
@@ -114,14 +125,18 @@ def test_stumps_are_the_exponential_mechanism_by_brute_force(relation, both_side
     for _ in range(20):
         count = int(draw.integers(0, 7))
         rows, labels = draw.integers(-4, 7, (count, 2)), draw.integers(0, 3, count)
+        missing = draw.random(count) < 0.3  # in the first feature: an error of all of its stumps
+        if missing.any():
+            rows = rows.astype(object)
+            rows[missing, 0] = "?"
         scores = []
         for feature in range(2):
             for above in (True, False) if both_sides else (True,):
                 for threshold in range(-2, 6):
-                    clipped = np.clip(rows[:, feature], -2, 4)
-                    said = (clipped >= threshold) == above
-                    held = labels < 2
-                    scores.append(-int(np.count_nonzero(said[held] != (labels[held] == 1))))
+                    lost = missing if feature == 0 else np.zeros(count, dtype=bool)
+                    clipped = np.clip(np.where(lost, 0, rows[:, feature]).astype(int), -2, 4)
+                    wrong = ((clipped >= threshold) == above) != (labels == 1)
+                    scores.append(-int(np.count_nonzero((wrong | lost) & (labels < 2))))
         weights = np.exp(slope * np.array(scores))
         law = learner.law((rows, labels))
         assert np.allclose([law.pmf(place) for place in range(len(scores))], weights / weights.sum(), rtol=1e-9)
@@ -224,9 +239,16 @@ def test_sizes_by_the_gap_are_enough():
     [
         (lambda: FiniteClassLearner([], epsilon=1, relation=Relation.ADD_REMOVE), ParameterError),
         (lambda: FiniteClassLearner(lambda rows: [rows], epsilon=1, relation=Relation.ADD_REMOVE), ParameterError),
+        (lambda: FiniteClassLearner([len, 3], epsilon=1, relation=Relation.ADD_REMOVE), ParameterError),
+        (
+            lambda: FiniteClassLearner(iter(()), epsilon=1, relation=RELATIONS[0])((np.zeros((2, 1)), np.zeros(2))),
+            InputError,
+        ),
         (lambda: FiniteClassLearner([len], epsilon=0, relation=Relation.ADD_REMOVE), ParameterError),
         (lambda: FiniteClassLearner([len], epsilon=1, relation=None), MissingParameter),
         (lambda: ParityLearner(0, epsilon=1, relation=Relation.ADD_REMOVE), ParameterError),
+        (lambda: ParityLearner(-2, epsilon=1, relation=Relation.ADD_REMOVE), ParameterError),
+        (lambda: ParityLearner(2, epsilon=1e-30, relation=Relation.ADD_REMOVE), ParameterError),
         (lambda: ParityLearner(3, epsilon=1, relation=None), MissingParameter),
         (lambda: StumpLearner(1, bounds=(3, 3), epsilon=1, relation=Relation.ADD_REMOVE), ParameterError),
         (lambda: StumpLearner(1, bounds=(0, 2**64), epsilon=1, relation=Relation.ADD_REMOVE), ParameterError),

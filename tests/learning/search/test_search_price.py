@@ -17,7 +17,7 @@ LAWS = (
     TruncatedNegativeBinomial.of_mean(3),
     TruncatedNegativeBinomial.of_mean(10),
     TruncatedNegativeBinomial(eta=1, gamma=0.2),
-    TruncatedNegativeBinomial(eta=Fraction(-1, 2), gamma=0.05),
+    TruncatedNegativeBinomial(eta=Fraction(1, 2), gamma=0.05),
     TruncatedNegativeBinomial(eta=2.5, gamma=0.3),
     Poisson(1),
     Poisson(6),
@@ -164,7 +164,7 @@ def test_the_price_is_below_every_renyi_price(eta: int) -> None:
 
 
 def test_laws_that_make_no_sense_are_refused() -> None:
-    for wrong in (lambda: TruncatedNegativeBinomial(eta=-1, gamma=0.5), lambda: TruncatedNegativeBinomial.of_mean(1),
+    for wrong in (lambda: TruncatedNegativeBinomial(eta=-0.01, gamma=0.5), lambda: TruncatedNegativeBinomial.of_mean(1),
                   lambda: TruncatedNegativeBinomial(eta=0, gamma=1), lambda: Poisson(0), lambda: Poisson(10**4),
                   lambda: TruncatedNegativeBinomial(eta=math.nan, gamma=0.5)):  # fmt: skip
         with pytest.raises(ParameterError):

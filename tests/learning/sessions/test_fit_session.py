@@ -25,6 +25,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.learning import (
+    AdditiveClassifier,
     CategoricalNB,
     GaussianNB,
     LogisticRegression,
@@ -96,6 +97,55 @@ def test_a_fit_through_a_session_reads_what_a_fit_on_the_same_codes_reads(sums: 
     ).fit(coded.to_numpy(dtype=float), frame.rich)
     assert len(through) == len(sums) > 2
     assert all(np.array_equal(one, other) for one, other in zip(through, sums, strict=True))
+
+
+@pytest.mark.parametrize("kind", [AdditiveClassifier, CategoricalNB, LogisticRegression])
+def test_a_fit_is_explained_before_it_is_paid_for_and_afterwards(kind: Any) -> None:
+    with opened() as session:
+        before = spent(session)
+        told = kind().explain_session(session, "people", FEATURES, "rich", mu=1, people=300)
+        assert spent(session) == before
+        with pytest.raises(MissingParameter, match="people must be given"):
+            kind().explain_session(session, "people", FEATURES, "rich", mu=1)
+        for _ in range(2):  # the second comes out of the ledger
+            model = kind().fit_session(session, "people", FEATURES, "rich", mu=1, people=300)
+            assert model.explain() == told
+        with pytest.raises(MissingParameter):
+            model.explain(3)  # of another fit, at a price that nobody has stated
+    rows = people()[["age", "hours"]]
+    model.set_params(**MU, relation=Relation.ADD_REMOVE, bounds=(0, 99), classes=["no", "yes"])
+    if "bins" in model.get_params():
+        model.set_params(bins=4)
+    model.fit(rows, people()["rich"])
+    assert model.explain() == model.explain(2) != told
+
+
+def test_a_list_of_features_is_no_number_of_them() -> None:
+    with pytest.raises(DiscreetError, match=r"write explain\(len\(features\)\)"):
+        LogisticRegression(**MU).explain(FEATURES)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [AdditiveClassifier, CategoricalNB])
+def test_declared_words_have_a_bin_each_and_numbers_sixteen(kind: Any) -> None:
+    columns = {**COLUMNS, "sex": {"values": ["m", "f", "$x$"]}}
+    with opened(columns=columns) as session:
+        prepared = prepared_fit(kind(**MU), session, "people", FEATURES, "rich")
+        assert prepared.model.get_params()["bins"] == [16, 3, 16, 2]
+        stated = prepared_fit(kind(**MU, bins=4), session, "people", FEATURES, "rich")
+        assert stated.model.get_params()["bins"] == 4
+
+
+def test_the_shape_of_a_column_of_words_is_a_bar_a_word() -> None:
+    columns = {**COLUMNS, "sex": {"values": ["m", "f", "$x$"]}}
+    with opened(columns=columns) as session:
+        model = AdditiveClassifier(**MU).fit_session(session, "people", FEATURES, "rich")
+        again = AdditiveClassifier(**MU).fit_session(session, "people", FEATURES, "rich")  # out of the ledger
+        coarse = AdditiveClassifier(**MU, bins=2).fit_session(session, "people", FEATURES, "rich")
+    for shapes in (model.shapes(), again.shapes()):
+        assert [shape.words for shape in shapes] == [None, ("m", "f", "$x$"), None, None]
+        assert [shape.values.shape for shape in shapes] == [(2, 16), (2, 3), (2, 16), (2, 2)]
+        assert "$x$" in shapes[1].plot().svg()
+    assert coarse.shapes()[1].words is None  # two words share a bin
 
 
 @pytest.mark.theorem("PreparedFit.fit.privacy")

@@ -2,6 +2,7 @@
 
 from discreet.learning.base.center import released_center
 from discreet.learning.base.charging import charged
+from discreet.learning.base.declared_columns import BINS
 from discreet.learning.base.estimator import (
     PrivateClassifier,
     PrivateEstimator,

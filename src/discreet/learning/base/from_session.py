@@ -16,6 +16,7 @@ from discreet.errors import DiscreetError, MissingParameter, ParameterError, Rel
 from discreet.laws.number import Number
 from discreet.learning.base.charging import refuse_books
 from discreet.learning.base.declared_columns import (
+    BINS,
     FeatureColumn,
     column_named,
     declared_bounds,
@@ -147,6 +148,8 @@ class PreparedFit:
         model.feature_names_in_ = np.array([feature.name for feature in self.features], dtype=object)
         model.columns_ = {feature.name: feature.values for feature in self.features}
         model.target_ = None if self.target is None else self.target.name
+        told = self.explain()
+        model.expected_ = {"plan": dict(told.plan), "regime": told.regime, "noise": dict(told.noise)}
         return model, storable(model)
 
     def _rows(self, rows: dict[str, Any]) -> FitRows:
@@ -281,9 +284,8 @@ def _take_declarations(
     """Take from the policy what the constructor does not state: ranges and classes."""
     if copy.bounds is None:
         copy.bounds = declared_bounds(table, features)
-    sizes = [feature.size for feature in features]
-    if getattr(copy, "bins", 0) is None and None not in sizes:
-        copy.set_params(bins=sizes)  # every value has a bin of its own
+    if getattr(copy, "bins", 0) is None:
+        copy.set_params(bins=[feature.size or BINS for feature in features])  # every declared value has its own
     if isinstance(copy, PrivateClassifier) and copy.classes is None and target is not None:
         copy.classes = declared_classes(table, target)
     if isinstance(copy, PrivateRegressor) and copy.target_bounds is None and target is not None:

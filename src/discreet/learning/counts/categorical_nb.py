@@ -28,7 +28,8 @@ class CategoricalNB(OneRelease):
     Category codes 0, 1, ..., k - 1 are the case bins=k, bounds=(0, k - 1): each is alone in its bin.
 
     Args:
-        bins: how many bins, for all features or one number a feature.
+        bins: how many bins, for all features or one number a feature; `fit_session` takes one for each declared value
+            and 16 for numbers where it is left out.
         alpha: what is added to every count; by default 2 sqrt(people / classes) / bins, and half a deviation of noise.
 
     Privacy. epsilon-DP where epsilon is stated alone, by discrete Laplace noise; else mu-Gaussian-DP, mu the one that

@@ -35,6 +35,14 @@ class Descent:
         deviation = measurements.deviation(self.each, squared=self.squared(public))
         return deviation * self.clip / STEPS**2 / public.neighbors.people
 
+    def noises(self, public: Public, measurements: Measurements) -> dict[str, float]:
+        """Return the noise of the mean gradient, and of the mean error in the unit of a target that is a number."""
+        noise = self.noise(public, measurements)
+        if public.target is None:
+            return {"mean gradient": noise}
+        low, high = public.target
+        return {"mean gradient": noise, "mean error of a step, in the target's unit": noise * (high / 2 - low / 2)}
+
     def told(self, outputs: int, coordinates: int) -> dict[str, Any]:
         """Return the plan by name, as it is shown to people; raise an error where it is too large."""
         weights = outputs * coordinates

@@ -73,7 +73,7 @@ class LinearRegression(PrivateRegressor):
         return regime(self._signal(public))
 
     def _noise(self, public: Public) -> Mapping[str, float]:
-        return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
+        return self._descent(public).noises(public, Measurements(public.price))
 
     def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.targets is None or public.target is None:

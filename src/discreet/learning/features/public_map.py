@@ -63,7 +63,7 @@ class PublicMap(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]  # 
         """Return rows as a matrix, and hold its columns to those of the fit."""
         read = matrix(X)
         if read.shape[1] == 0:
-            raise InputError(f"0 feature(s) (shape={read.shape}) while a minimum of 1 is required.")
+            raise InputError("X must have columns: 0 feature(s) (shape=(0, 0)) while a minimum of 1 is required.")
         if read.shape[1] > MOST_COLUMNS:
             raise InputError(
                 f"X must have at most {MOST_COLUMNS:,} features; got {read.shape[1]:,}, write fewer columns"

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, ParameterError
+from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.learning.exact import FitNeighbors, FitPrice, Measurements
-from discreet.learning.pac.finite_class import Labeled, labeled
+from discreet.learning.pac.finite_class import Labeled, bits_of
 from discreet.privacy import Guarantee, PrivacyLoss, Relation
 from discreet.privacy.numbers import whole
 
@@ -90,13 +90,9 @@ class ConjunctionLearner:
 
     def __call__(self, value: Labeled) -> Conjunction:
         """Return a conjunction for rows of bits and labels."""
-        rows, labels = labeled(value)
-        if rows.shape[1] != self.features:
-            raise InputError("rows must have as many columns as the learner has features; got another number")
-        if rows.dtype.kind not in "biuf" or labels.dtype.kind not in "biuf":
-            raise InputError("rows and labels must be numbers, 0 and 1; got another type")
-        counted = rows[np.isin(rows, (0, 1)).all(axis=1) & (labels == 1)]
-        ones = (counted == 1).sum(axis=0, dtype=np.int64)
+        rows, labels = bits_of(value, self.features)
+        counted = rows[labels == 1]
+        ones = counted.sum(axis=0, dtype=np.int64)
         false = np.concatenate([len(counted) - ones, ones])  # of "is 1", then of "is 0"
         noisy = Measurements(self._price).release(false, share=_ALL, squared=self._squared)
         kept = np.flatnonzero(noisy <= self.threshold)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, MissingParameter, ParameterError, QueryFailed
 from discreet.laws import Law
 from discreet.laws.number import Number
+from discreet.learning.exact import matrix, targets
 from discreet.mechanisms import Exponential, Mechanism
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 
@@ -21,9 +22,10 @@ Hypothesis = Callable[[NDArray[Any]], Any]
 class FiniteClassLearner(Mechanism):
     """Choose a hypothesis with probability growing in the number of rows that it labels rightly.
 
-    A hypothesis is a function from rows to labels, one label a row, each a function of its own row alone. They may come
-    from a generator: then they are tried one after the other and none is kept but the best so far, and the learner can
-    be called once.
+    A hypothesis is a function from rows to labels, one label a row, each a function of its own row alone. Rows are an
+    array, or a frame; cells of lists that are not all whole numbers reach it as objects. Hypotheses may come from a
+    generator: then they are tried one after the other and none is kept but the best so far, and the learner can be
+    called once.
 
     Privacy. epsilon-DP: the exponential mechanism with minus the number of errors as score, one row a person.
         Proof: one person changes the number of errors of every hypothesis by at most 1; under add/remove all of them in
@@ -57,6 +59,12 @@ class FiniteClassLearner(Mechanism):
         self._hypotheses = hypotheses if isinstance(hypotheses, Iterator) else tuple(hypotheses)
         if not isinstance(self._hypotheses, Iterator) and not self._hypotheses:
             raise ParameterError("hypotheses must not be empty; got none, write at least one", parameter="hypotheses")
+        if not isinstance(self._hypotheses, Iterator) and not all(map(callable, self._hypotheses)):
+            raise ParameterError(
+                "hypotheses must be functions from rows to labels; got another object among them, write "
+                "[lambda rows: rows[:, 0] > 3, ...]",
+                parameter="hypotheses",
+            )
         self._choice = Exponential(
             epsilon=epsilon,
             sensitivity=Sensitivity(1, norm=Norm.LINF, relation=relation),
@@ -102,14 +110,30 @@ class FiniteClassLearner(Mechanism):
 
 
 def labeled(value: Labeled) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return rows and labels as arrays, a label a row."""
+    """Return rows and labels as arrays, a label a row; cells of lists stay as they are, whatever is beside them."""
     try:
-        rows, labels = (np.asarray(part) for part in value)
-    except (TypeError, ValueError):
+        rows, labels = (_listed(part) if isinstance(part, list | tuple) else np.asarray(part) for part in value)
+    except Exception:  # what it says may show a cell
         raise InputError("a learner must be given (rows, labels); got another, write learner((X, y))") from None
     if rows.ndim != 2 or labels.shape != (len(rows),):
         raise InputError("rows must be a matrix and labels have one entry a row; got other shapes")
     return rows, labels
+
+
+def _listed(part: Any) -> NDArray[Any]:
+    """Return lists as an array; numpy would turn all cells into texts or floats for the sake of one."""
+    made = np.asarray(part)
+    return made if made.dtype.kind in "biu" else np.asarray(part, dtype=object)
+
+
+def bits_of(value: Labeled, features: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the rows whose cells and label are all 0 or 1, with their labels; others count for nothing. Private."""
+    rows, labels = labeled(value)
+    if rows.shape[1] != features:
+        raise InputError("rows must have as many columns as the learner has features; got another number")
+    cells, truth = matrix(rows), targets(labels)
+    usable = np.isin(cells, (0, 1)).all(axis=1) & np.isin(truth, (0, 1))
+    return cells[usable].astype(np.uint8), truth[usable].astype(np.uint8)
 
 
 def errors(hypothesis: Hypothesis, rows: NDArray[Any], labels: NDArray[Any]) -> int:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.laws import Finite
 from discreet.laws.number import Number
-from discreet.learning.pac.finite_class import Labeled, labeled
+from discreet.learning.pac.finite_class import Labeled, bits_of
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon
 from discreet.privacy import Relation
 from discreet.privacy.numbers import whole
@@ -139,17 +139,10 @@ class ParityLearner(PurelyPrivate):
 
     def _equations(self, value: Labeled) -> list[Equation]:
         """Return every row of bits with a bit as label, as numbers."""
-        rows, labels = labeled(value)
-        if rows.shape[1] != self.features:
-            raise InputError("rows must have as many columns as the learner has features; got another number")
-        numeric = rows.dtype.kind in "biuf" and labels.dtype.kind in "biuf"
-        if not numeric:
-            raise InputError("rows and labels must be numbers, 0 and 1; got another type")
-        usable = np.isin(rows, (0, 1)).all(axis=1) & np.isin(labels, (0, 1))
-        packed = np.packbits(rows[usable].astype(np.uint8), axis=1, bitorder="little")
+        rows, labels = bits_of(value, self.features)
+        packed = np.packbits(rows, axis=1, bitorder="little")
         return [
-            (int.from_bytes(line.tobytes(), "little"), int(label))
-            for line, label in zip(packed, labels[usable], strict=True)
+            (int.from_bytes(line.tobytes(), "little"), int(label)) for line, label in zip(packed, labels, strict=True)
         ]
 
 
@@ -158,7 +151,12 @@ def _chances(epsilon: Fraction, relation: Relation) -> tuple[Fraction, Fraction]
     with precision(4 * _BITS):
         rest = (-ball(epsilon)).exp()
         kept = 1 - rest if relation is Relation.ADD_REMOVE else (1 - rest) / (1 + rest)
-        least = Fraction(max(floor_of_lower(kept * (1 << _BITS)), 1), 1 << _BITS)
+        least = Fraction(floor_of_lower(kept * (1 << _BITS)), 1 << _BITS)
+        if not least:
+            raise ParameterError(
+                "epsilon must be large enough to keep a row now and then; got less than 2^-62 a run, write more",
+                parameter="epsilon",
+            )
         nothing = ball(least) / (ball(least) + (1 - rest) / rest)
         return least, min(Fraction(ceil_of_upper(nothing * (1 << _BITS)), 1 << _BITS), Fraction(1))
 

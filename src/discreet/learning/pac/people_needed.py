@@ -57,13 +57,15 @@ def sample_sizes(
 
     Accuracy. Let N be the number of hypotheses and s the slope. Without privacy ln(N / beta) / alpha suffices where
         some hypothesis is right. Privately max(8, 2 / s) ln(2 N / beta) / alpha suffices there, and in general the
-        larger of 8 ln(4 N / beta) / alpha^2 and 2 ln(2 N / beta) / (s alpha). With one right hypothesis, and `gap`
-        errors a person of all others, ln(N / beta) / (s gap) suffices, however the people were sampled.
+        larger of 8 ln(4 N / beta) / alpha^2 and 2 ln(2 N / beta) / (s alpha). With one right hypothesis, and all others
+        wrong with probability `gap` at least, ln(N / beta) / -ln(1 - gap (1 - e^-s)) suffices, which is little more
+        than ln(N / beta) / (s gap) where s is small.
         Proof: the exponential mechanism chooses more than t errors above the least with probability at most N e^(-s t).
         Put t = n alpha / 2 and this at most beta / 2. A hypothesis that is wrong with probability above alpha makes at
         most n alpha / 2 errors with probability at most e^(-n alpha / 8) (Chernoff), and all error frequencies are
-        within alpha / 4 of their probabilities but with probability 2 N e^(-n alpha^2 / 8) (Hoeffding). With a gap the
-        others weigh at most N e^(-s gap n) times the right one.
+        within alpha / 4 of their probabilities but with probability 2 N e^(-n alpha^2 / 8) (Hoeffding). With a gap, a
+        hypothesis that makes k errors is chosen with probability at most e^(-s k), as the right one makes none; the
+        mean of that over n people is (1 - g (1 - e^-s))^n, where g is the probability that it is wrong.
     Reference. Kasiviswanathan, Lee, Nissim, Raskhodnikova, Smith 2011.
 
     Args:
@@ -83,7 +85,7 @@ def sample_sizes(
     ...     gap=0.5,
     ... )
     >>> sizes.without_privacy, sizes.realizable, sizes.gap
-    (76, 3316, 304)
+    (76, 3316, 308)
     """
     for name, value in (("alpha", alpha), ("beta", beta), *([] if gap is None else [("gap", gap)])):
         if not 0 < value < 1:
@@ -97,5 +99,5 @@ def sample_sizes(
     plain, half, quarter = (log_size + math.log(times / beta) for times in (1, 2, 4))
     realizable = max(8.0, 2 / slope) * half / alpha
     agnostic = max(8 * quarter / alpha**2, 2 * half / (slope * alpha))
-    by_gap = None if gap is None else math.ceil(plain / (slope * gap))
+    by_gap = None if gap is None else math.ceil(plain / -math.log1p(gap * math.expm1(-slope)))
     return SampleSizes(math.ceil(plain / alpha), math.ceil(realizable), math.ceil(agnostic), by_gap)

@@ -73,8 +73,8 @@ class StumpLearner(Mechanism):
     """Choose a feature, a threshold among whole numbers and a side, with probability falling in the number of errors.
 
     With one feature and `both_sides=False` these are the thresholds. Values are whole numbers within public bounds, up
-    to 2^64 of them; numbers outside are clipped. A cell that is no whole number, and a label other than 0 and 1, count
-    for nothing.
+    to 2^64 of them; numbers outside are clipped. A row with a label other than 0 and 1 counts
+    for nothing; a cell that is no whole number is an error of every stump of its feature.
 
     Privacy. epsilon-DP, one row a person: the exponential mechanism over all thresholds, features and sides.
         Proof: as for `FiniteClassLearner`; hypotheses in one run have the same score, so choosing a run by its total
@@ -182,19 +182,17 @@ class StumpLearner(Mechanism):
             raise InputError("rows must have as many columns as the learner has features; got another number")
         truth = _labels(labels)
         columns = enumerate(_offsets(column, self.bounds) for column in rows.T)
-        parts = [self._of_feature(place, *column, truth) for place, column in columns]
-        if self.both_sides:
-            parts = [one for part in parts for one in (part, _turned(part, truth))]
+        parts = [side for place, column in columns for side in self._of_feature(place, *column, truth)]
         return _Runs(*(np.concatenate([getattr(part, name) for part in parts]) for name in _Runs.__slots__))
 
     def _of_feature(
         self, feature: int, offsets: NDArray[np.uint64], usable: NDArray[np.bool_], truth: NDArray[np.int64]
-    ) -> _Runs:
-        """Return the runs of one feature.
+    ) -> Iterator[_Runs]:
+        """Yield the runs of one feature, the other side after them.
 
         With rows in order of size, a threshold that has k rows below it is wrong about the labels 1 of these, and the
         labels 0 of the others. Thresholds low and high + 1 are runs of their own; between equal values there is none.
-        A row without a usable value or label is wrong for every hypothesis alike, and left out.
+        A row of a known label without a usable value is an error of all of them, on both sides.
         """
         held = usable & (truth >= 0)
         order = np.argsort(offsets[held], kind="stable")
@@ -204,21 +202,15 @@ class StumpLearner(Mechanism):
         ends = np.concatenate([[np.uint64(0)], values, [top]]).astype(np.uint64)
         length = np.concatenate([[np.uint64(1)], np.diff(ends), [np.uint64(1)]]).astype(np.uint64)
         first = np.concatenate([[np.uint64(0)], ends[:-1] + np.uint64(1), [np.uint64(0)]]).astype(np.uint64)
+        missing = int(np.count_nonzero(truth >= 0)) - len(values)
         errors = np.concatenate([wrong[:1], wrong, wrong[-1:]])
         last = np.arange(len(length)) == len(length) - 1
         kept = length > 0
-        count = int(np.count_nonzero(kept))
-        above = np.ones(count, dtype=np.bool_)
-        return _Runs(np.full(count, feature), above, first[kept], length[kept], errors[kept], last[kept])
-
-
-def _turned(runs: _Runs, truth: NDArray[np.int64]) -> _Runs:
-    """Return the runs of the other side: right where the first side is wrong.
-
-    The number of rows that count may differ between features; within one it is the same for all thresholds.
-    """
-    counted = int(np.count_nonzero(truth >= 0))
-    return _Runs(runs.feature, ~runs.above, runs.first, runs.length, counted - runs.errors, runs.last)
+        features = np.full(int(np.count_nonzero(kept)), feature)
+        for above, made in ((True, errors), (False, len(values) - errors)):
+            if above or self.both_sides:
+                sides = np.full(len(features), above)
+                yield _Runs(features, sides, first[kept], length[kept], (made + missing)[kept], last[kept])
 
 
 def _chosen(runs: _Runs, slope: Fraction) -> int:

@@ -131,8 +131,8 @@ class TruncatedNegativeBinomial(RunsLaw):
 
     def __post_init__(self) -> None:
         eta, gamma = decimals(plain(self.eta, name="eta")), positive_price(self.gamma, name="gamma")
-        if not -1 < eta <= _LARGEST_ETA:
-            raise ParameterError("eta must be above -1 and at most 100; got another, write eta=0", parameter="eta")
+        if not 0 <= eta <= _LARGEST_ETA:
+            raise ParameterError("eta must be from 0 to 100; got another, write eta=0", parameter="eta")
         if not Fraction(1, 10**9) <= gamma < 1:
             raise ParameterError(
                 "gamma must be between 1e-9 and 1; got another, write gamma=0.1, for example", parameter="gamma"

@@ -177,8 +177,9 @@ def in_full(value: Any, *, digested: tuple[type[Any], ...] = ()) -> Any:
     if isinstance(value, digested):
         return [kind, value.digest]
     if isinstance(value, np.ndarray):
-        content = np.ascontiguousarray(value)
-        return [kind, str(content.dtype), list(content.shape), hashlib.sha256(content.tobytes()).hexdigest()]
+        objects = value.dtype.hasobject  # whose bytes are addresses, and say nothing
+        content = in_full(value.tolist(), digested=digested) if objects else _hash(value)
+        return [kind, str(value.dtype), list(value.shape), content]
     if isinstance(value, Mapping):
         return [kind, *(in_full(pair, digested=digested) for pair in value.items())]
     if isinstance(value, tuple | list):
@@ -188,3 +189,7 @@ def in_full(value: Any, *, digested: tuple[type[Any], ...] = ()) -> Any:
         named = [(one.name, part) for one, part in held if not ("later" in one.metadata and part == one.default)]
         return [kind, *([name, in_full(part, digested=digested)] for name, part in named)]
     return [kind, value.name if isinstance(value, Enum) else repr(value)]
+
+
+def _hash(array: NDArray[Any]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
