@@ -124,11 +124,7 @@ def _check_finite(value: Any) -> None:
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("no finite number")
     if isinstance(value, _Record):
-<<<<<<< HEAD
-        value = [getattr(value, one.name) for one in fields(value)]  # type: ignore[arg-type]  # any dataclass
-=======
         value = [getattr(value, one.name) for one in fields(value)]  # type: ignore[arg-type]  # a record is one
->>>>>>> h-fix
     if isinstance(value, Mapping):
         value = list(value.values())
     if isinstance(value, list | tuple):

@@ -46,13 +46,7 @@ fit_options = options.decorated(
             help="A parameter of the model, the value in JSON: bins=8, max_depth=3.",
         ),
         price_options,
-<<<<<<< HEAD
-        click.option(
-            "--people", type=click.IntRange(1, _MOST_PEOPLE), help="About how many rows; public, not counted."
-        ),
-=======
         click.option("--people", type=click.IntRange(1, _MOST_PEOPLE), help="About how many rows; public, not counted"),
->>>>>>> h-fix
     ]
 )  # fmt: skip
 
@@ -78,14 +72,9 @@ def _settings(estimator: str, written: tuple[str, ...]) -> dict[str, Any]:
         try:
             found[name] = json.loads(value, parse_int=_whole)
         except (ValueError, RecursionError):
-<<<<<<< HEAD
-            words = f"must be written in JSON, such as {name}=8, with at most {_MOST_DIGITS} digits"
-            raise Refusal(f"--set: the value of {name} {words}") from None
-=======
             raise Refusal(
                 f"--set: the value of {name} must be written in JSON, such as {name}=8, at most {_MOST_DIGITS} digits"
             ) from None
->>>>>>> h-fix
     return found
 
 
