@@ -46,8 +46,15 @@ class Names(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, bool]:
     """Write the pages when a build begins, and register the directive."""
     app.connect("builder-inited", _write)
+    app.connect("autodoc-skip-member", _foreign)
     app.add_directive("names", Names)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
+
+
+def _foreign(_app: Sphinx, _what: str, _name: str, value: object, _skip: bool, _options: object) -> bool | None:
+    """Leave out what scikit-learn writes into its subclasses: its docstrings name pages that are not here."""
+    place = getattr(value, "__module__", None) or ""
+    return True if place.partition(".")[0] == "sklearn" else None
 
 
 def classes(room: ModuleType) -> list[str]:

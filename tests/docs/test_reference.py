@@ -41,6 +41,19 @@ def test_every_public_class_of_a_documented_room_has_a_page_that_documents_it():
     assert len(pages) > 200
 
 
+def test_what_scikit_learn_writes_into_a_class_is_left_out_of_its_page():
+    kind = room_of("discreet.learning").LogisticRegression
+
+    def left_out(name):
+        return class_pages._foreign(None, "class", name, getattr(kind, name), False, None)
+
+    assert left_out("set_fit_request")
+    assert left_out("set_score_request")
+    assert left_out("get_params")
+    assert left_out("fit") is None
+    assert left_out("predict") is None
+
+
 def test_names_that_differ_in_capitals_only_are_refused(monkeypatch):
     room = ModuleType("discreet.clash")
     room.__all__ = ["Top", "TOP"]

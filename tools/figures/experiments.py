@@ -26,6 +26,7 @@ EXPERIMENTS = {
     "fundamental-law-map": ("attacks.map", "fundamental_law_map"),
     "synthesis-error": ("synthesis", "synthesis_error"),
     "learning-digits": ("learning", "learning_digits"),
+    "learning-education": ("learning", "learning_education"),
     "learning-generalization": ("learning", "learning_generalization"),
     "learning-holdout": ("learning", "learning_holdout"),
 }

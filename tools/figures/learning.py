@@ -1,4 +1,4 @@
-"""Draw private learning: models that get better with epsilon, gaps and their bounds, a holdout that is asked often."""
+"""Draw private learning: models that get better with epsilon, what one says, gaps and bounds, a reusable holdout."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ import numpy as np
 
 from benchmarks.theory.generalization import LEARNERS, measured
 from benchmarks.theory.holdout import one_run
+from discreet.data import population, population_columns
 from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot
 from discreet.learning import (
+    AdditiveClassifier,
     LogisticRegression,
     NearestCentroid,
     RandomForestClassifier,
     generalization_gap,
     score_curve,
 )
-from discreet.privacy import Relation
+from discreet.privacy import GaussianDP, Relation
+from discreet.query import Session
 from tools.figures.panels import finished, logarithmic, side_by_side
 
 EPSILONS, REPEATS = (0.1, 0.3, 1.0, 3.0, 10.0), 10
+FEATURES = [
+    "age", "workclass", "education", "marital_status", "occupation", "relationship", "sex", "capital_gain", "hours",
+]  # fmt: skip
 LEVELS, PEOPLE = (0.1, 0.2, 0.5, 1.0, 2.0, 4.0), 100
 PICKED, RUNS = (50, 100, 200, 350, 500), 10
 
@@ -37,6 +43,16 @@ def learning_digits() -> Plot:
     plain = Plain(C=0.001, max_iter=2000)
     curve = score_curve(models, images, digits, EPSILONS, plain=plain, repeats=REPEATS)
     return curve.plot(title="Accuracy on held-out digits, 1,257 people")
+
+
+def learning_education() -> Plot:
+    """Draw what the education of an invented town adds to the score of a high income, by a private additive model."""
+    town = population(20_000, seed=11).to_pandas()
+    with Session.from_frames(
+        people=town[:14_000], unit="row", budget=GaussianDP(0.3), columns=population_columns()
+    ) as session:
+        model = AdditiveClassifier().fit_session(session, "people", FEATURES, "income", mu=0.3, people=14_000)
+    return next(shape for shape in model.shapes() if shape.feature == "education").plot()
 
 
 def learning_generalization() -> Plot:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
 _OPTION, _HYPHEN = re.compile(r"--[a-z][a-z-]*"), "\N{NON-BREAKING HYPHEN}"
-_PARAMETER = re.compile(r"(?<![\w.-])([a-z_]+)=(\d*)(?!\.\.\.|[\w(=])")
+_PARAMETER = re.compile(r'(?<![\w.-])([a-z_]+)=("[\w-]+"|\d*)(?!\.\.\.|[\w(=])')
 
 
 class Refusal(click.ClickException):
@@ -266,15 +266,16 @@ def as_options(words: str, options: Collection[str] | None = None) -> str:
     Only options that the running command has are named; what it cannot be told stays as Python writes it.
 
     >>> as_options(
-    ...     "say epsilon= with delta=, bits=1, or keys=", ("epsilon", "delta", "bits")
+    ...     'say epsilon=, bits=1, target="stay" or keys=',
+    ...     ("epsilon", "bits", "target"),
     ... )
-    'say --epsilon with --delta, --bits 1, or keys='
+    'say --epsilon, --bits 1, --target stay or keys='
     """
     known = _own_options() if options is None else options
 
     def written(found: re.Match[str]) -> str:
         option = found[1].replace("_", "-")
-        return f"--{option} {found[2]}".rstrip() if option in known else found[0]
+        return f"--{option} {found[2]}".replace('"', "").rstrip() if option in known else found[0]
 
     return _PARAMETER.sub(written, words)
 

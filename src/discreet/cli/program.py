@@ -48,10 +48,10 @@ LOCAL = {
 }
 # in the order in which they are told
 ATTACKS = {
-    "linkage": ("attack.linkage", "Join an 'anonymous' table with a named register."),
-    "ratings": ("attack.ratings", "Find a person's row from a few remarks about ratings."),
+    "linkage": ("attack.linking.linkage", "Join an 'anonymous' table with a named register."),
+    "ratings": ("attack.linking.ratings", "Find a person's row from a few remarks about ratings."),
     "anonymity": (
-        "attack.anonymity",
+        "attack.linking.anonymity",
         "What k-anonymity leaves: homogeneous groups, intersections, and many columns.",
     ),
     "differencing": ("attack.differencing", "Subtract two counts; pad around a minimum size."),
@@ -61,6 +61,10 @@ ATTACKS = {
     "census": ("attack.census", "What a published block table proves about its people."),
     "membership": ("attack.membership", "Is this genome in the case group?"),
     "synthetic": ("attack.synthetic", "Look for people in a synthetic table."),
+    "inversion": ("attack.models.inversion", "A secret bit of those whom a model was trained on."),
+    "lira": ("attack.models.lira", "Who is in the training set, by shadow models."),
+    "training": ("attack.models.training", "Audit a training from one run, by canaries."),
+    "text": ("attack.models.text", "A secret number from a model of text."),
     "averaging": ("attack.averaging", "Average away noise that sticks to the text of a query."),
     "map": ("attack.map", "Where answers are reconstructed, traced, or safe."),
 }

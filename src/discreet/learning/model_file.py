@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 from discreet.errors import DiscreetError, InputError
-from discreet.learning.base import FORMS, PrivateEstimator, class_named, content_of, restore, to_text
-from discreet.ledger.contract import UNREADABLE
+from discreet.learning.base import FORMS, PrivateEstimator, check_model, class_named, content_of, restore, to_text
+from discreet.ledger.contract import UNREADABLE, bytes_of_arrays
 
-_MOST_BYTES = 1 << 30
+_MOST_BYTES = 1 << 29  # of a file, and of the arrays in it: a fit leaves less
 
 
 def save_model(model: Any, path: str | Path) -> Path:
@@ -41,8 +42,31 @@ def save_model(model: Any, path: str | Path) -> Path:
     if not isinstance(model, PrivateEstimator):
         raise InputError(f"model must be an estimator of discreet.learning; got {type(model).__name__}")
     check_is_fitted(model)
-    place = Path(path)
-    place.write_text(to_text(model, parameters=True), encoding="utf-8")
+    try:
+        text = to_text(model, parameters=True)
+    except TypeError:
+        raise InputError(
+            "model must have classes and parameters that are numbers, texts, days or times, so that they can be "
+            "written; got others, write classes=[0, 1], for example"
+        ) from None
+    return _written(Path(path), text.encode("ascii"))
+
+
+def _written(place: Path, content: bytes) -> Path:
+    """Write a file as a whole or not at all: what was there before stays where there is no room for the new one."""
+    if place.exists() and not place.is_file():  # such as a pipe
+        place.write_bytes(content)
+        return place
+    target = place.resolve()
+    fresh = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with fresh.open("xb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        os.replace(fresh, target)
+    finally:
+        fresh.unlink(missing_ok=True)
     return place
 
 
@@ -58,11 +82,17 @@ def load_model(path: str | Path) -> Any:
         if len(held) > _MOST_BYTES:
             raise ValueError("too long")
         plain = json.loads(held.decode("utf-8"))
+        if bytes_of_arrays(plain) > _MOST_BYTES:
+            raise ValueError("too large")
         kind = class_named(plain["estimator"])
         if not issubclass(kind, PrivateEstimator):
             raise TypeError("no estimator")
         model: PrivateEstimator = kind(**{name: FORMS.value(one) for name, one in plain["parameters"].items()})
-        restore(model, content_of(plain, kind.__name__), plain["charge"])
+        content = content_of(plain, kind.__name__)
+        if any(hasattr(kind, name) for name in content) or type(plain["charge"]) not in (int, type(None)):
+            raise TypeError("no attributes of a fit")
+        restore(model, content, plain["charge"])
+        check_model(model)
     except (DiscreetError, *UNREADABLE):
         raise InputError(
             "a file of a model must be one that discreet has written; got another, perhaps of another version of "

@@ -31,6 +31,10 @@ COMMANDS = [
     ("census", "--people", 8),
     ("membership", "--people", 50, "--positions", 100),
     ("synthetic", "--people", 400),
+    ("inversion", "--models", 4),
+    ("lira", "--people", 60, "--columns", 5, "--models", 8),
+    ("training", "--canaries", 100, "--guesses", 40),
+    ("text", "--people", 50, "--order", 3),
     ("averaging", "--people", 630, "--wordings", 12),
     ("map", "--people", 63, "--queries", 64),
 ]

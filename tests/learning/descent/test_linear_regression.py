@@ -106,3 +106,7 @@ def test_the_plan_follows_from_public_numbers_and_is_told_without_rows() -> None
     }
     # one step of 100 pays mu / 10 for 0.3 / people
     assert told.noise["mean gradient"] == pytest.approx(0.3 / 4000 * 10, rel=1e-6)
+    low, high = PUBLIC["target_bounds"]
+    half = (high - low) / 2
+    in_unit = told.noise["mean error of a step, in the target's unit"]
+    assert in_unit == pytest.approx(half * told.noise["mean gradient"])

@@ -18,7 +18,9 @@ EXPORTED = {name: getattr(learning, name) for name in learning.__all__}
 SCIKIT: dict[str, Any] = {
     name: kind
     for name, kind in EXPORTED.items()
-    if inspect.isclass(kind) and issubclass(kind, BaseEstimator) and kind is not learning.Pipeline
+    if inspect.isclass(kind)
+    and issubclass(kind, BaseEstimator)
+    and kind not in (learning.Pipeline, learning.PrivateSearch)
 }
 PRIVATE: dict[str, type[PrivateEstimator]] = {
     name: kind for name, kind in SCIKIT.items() if issubclass(kind, PrivateEstimator)

@@ -10,12 +10,14 @@ import numpy as np
 import pytest
 import sklearn
 from sklearn import pipeline
-from sklearn.compose import ColumnTransformer
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV
-from sklearn.preprocessing import MinMaxScaler, Normalizer
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, Normalizer, OneHotEncoder, OrdinalEncoder
 
 from discreet.errors import ParameterError, SenselessParameter
-from discreet.learning import Bins, LogisticRegression, Pipeline, unpriced_steps
+from discreet.learning import Bins, FourierFeatures, LogisticRegression, Pipeline, unpriced_steps
 from discreet.ledger import Ledger, MemoryLedger, Terms
 from discreet.ledger.contract import EntryKind
 from discreet.privacy import ZCDP, Relation
@@ -121,14 +123,61 @@ def test_weights_of_rows_are_refused(name: str, ledger: Ledger) -> None:
 
 
 def test_steps_that_learn_without_a_price_are_named() -> None:
-    steps = [("scale", MinMaxScaler()), ("unit", Normalizer()), ("skip", "passthrough"), ("model", model())]
-    with pytest.warns(SenselessParameter, match="pay nothing.*: scale. Write"):
+    steps = [("scale", MinMaxScaler()), ("bins", Bins(bounds=(0, 1))), ("skip", "passthrough"), ("model", model())]
+    with pytest.warns(SenselessParameter, match='pay nothing.*: scale. Write .*strategy="constant"'):
         Pipeline(steps).fit(ROWS, LABELS)
-    inner = ColumnTransformer([("first", MinMaxScaler(), [0]), ("second", Normalizer(), [1])])
+    inner = ColumnTransformer([("first", MinMaxScaler(), [0]), ("second", Bins(bounds=(0, 1)), [1])])
     frames = pipeline.Pipeline([("columns", inner), ("model", model())])
     assert unpriced_steps(frames) == ["columns__first"]
     assert unpriced_steps(GridSearchCV(frames, {})) == ["estimator__columns__first"]
     assert unpriced_steps(Pipeline(steps[1:])) == []
+
+
+UNKNOWN: dict[str, Any] = {"handle_unknown": "use_encoded_value", "unknown_value": -1}
+PUBLIC_STEPS = [
+    SimpleImputer(strategy="constant", fill_value=1, keep_empty_features=True),
+    OrdinalEncoder(categories=[["a", "b"]], **UNKNOWN),
+    OneHotEncoder(categories=[["a", "b"]], handle_unknown="ignore"),
+    FourierFeatures(bounds=(0, 1), seed=1),
+    model(),
+    "passthrough",
+    "drop",
+]
+OTHER_STEPS = [
+    FunctionTransformer(lambda rows: rows - rows.mean(axis=0)),
+    Normalizer(),
+    SimpleImputer(),
+    SimpleImputer(strategy="constant"),  # drops columns that are empty
+    SimpleImputer(strategy="constant", keep_empty_features=True, add_indicator=True),
+    OrdinalEncoder(**UNKNOWN),
+    OrdinalEncoder(categories=[["a", "b"]]),  # an error tells of a row
+    OneHotEncoder(categories=[["a", "b"]], handle_unknown="infrequent_if_exist"),
+    OneHotEncoder(categories=[["a", "b"]], handle_unknown="ignore", min_frequency=3),
+    OneHotEncoder(categories=[["a", "b"]], handle_unknown="ignore", max_categories=2),
+]
+
+
+@pytest.mark.parametrize("step", PUBLIC_STEPS, ids=lambda step: type(step).__name__)
+def test_steps_that_treat_one_row_at_a_time_are_not_named(step: Any) -> None:
+    assert unpriced_steps(pipeline.Pipeline([("first", step), ("model", model())])) == []
+
+
+@pytest.mark.parametrize("step", OTHER_STEPS, ids=lambda step: type(step).__name__)
+def test_steps_that_may_look_at_all_rows_are_named(step: Any) -> None:
+    assert unpriced_steps(pipeline.Pipeline([("first", step), ("model", model())])) == ["first"]
+    assert unpriced_steps(ColumnTransformer([("skip", "drop", [0])], remainder=step)) == ["remainder"]
+
+
+def test_frames_around_a_model_are_named_by_their_class_or_looked_into() -> None:
+    assert unpriced_steps(CalibratedClassifierCV(model())) == ["CalibratedClassifierCV"]
+    assert unpriced_steps(model()) == []
+    chosen = ColumnTransformer([("first", "passthrough", lambda rows: [int(rows.mean() > 0)])])
+    assert unpriced_steps(chosen) == ["first"]
+    regressor = configured("LinearRegression")
+    assert unpriced_steps(TransformedTargetRegressor(regressor, func=np.log1p, inverse_func=np.expm1)) == []
+    assert unpriced_steps(TransformedTargetRegressor(regressor, transformer=MinMaxScaler())) == ["transformer"]
+    whole = TransformedTargetRegressor(regressor, func=lambda y: y - y.mean(), inverse_func=lambda y: y)
+    assert unpriced_steps(whole) == ["func"]
 
 
 def test_a_pipeline_of_private_steps_warns_of_nothing(ledger: Ledger) -> None:

@@ -111,6 +111,29 @@ def test_the_best_score_wins_and_odd_rows_count_for_nothing(monkeypatch: pytest.
     assert search.predict([[0.9, 0.5]])[0] > search.predict([[0.1, 0.5]])[0]
 
 
+def test_a_row_whose_prediction_or_score_fails_counts_nothing_and_ends_no_run(
+    monkeypatch: pytest.MonkeyPatch, quiet: list[Any]
+) -> None:
+    def score(truth: int, found: int) -> Any:
+        if truth == 1:
+            raise KeyError("a person of class 1")
+        return {"odd": 1} if found == 1 else 1.0
+
+    _runs(monkeypatch, 1)
+    _search(score=score).fit(ROWS, LABELS)
+    assert 0 < int(quiet[-1][0]) <= int((LABELS == 0).sum()) * STEPS
+    whole = AdditiveClassifier._scores
+
+    def failing(self: Any, rows: Any) -> Any:
+        if rows[0, 0] > 0.5:
+            raise MemoryError
+        return whole(self, rows)
+
+    monkeypatch.setattr(AdditiveClassifier, "_scores", failing)
+    _search().fit(ROWS, LABELS)
+    assert 0 < int(quiet[-1][0]) <= int((ROWS[:, 0] <= 0.5).sum()) * STEPS
+
+
 def test_nothing_that_is_kept_or_written_tells_the_number_of_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = []
     for count in (1, 9):

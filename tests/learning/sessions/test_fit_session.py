@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+from decimal import Decimal
+from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -22,6 +25,7 @@ from discreet.errors import (
     UnknownName,
 )
 from discreet.learning import (
+    AdditiveClassifier,
     CategoricalNB,
     GaussianNB,
     LogisticRegression,
@@ -93,6 +97,55 @@ def test_a_fit_through_a_session_reads_what_a_fit_on_the_same_codes_reads(sums: 
     ).fit(coded.to_numpy(dtype=float), frame.rich)
     assert len(through) == len(sums) > 2
     assert all(np.array_equal(one, other) for one, other in zip(through, sums, strict=True))
+
+
+@pytest.mark.parametrize("kind", [AdditiveClassifier, CategoricalNB, LogisticRegression])
+def test_a_fit_is_explained_before_it_is_paid_for_and_afterwards(kind: Any) -> None:
+    with opened() as session:
+        before = spent(session)
+        told = kind().explain_session(session, "people", FEATURES, "rich", mu=1, people=300)
+        assert spent(session) == before
+        with pytest.raises(MissingParameter, match="people must be given"):
+            kind().explain_session(session, "people", FEATURES, "rich", mu=1)
+        for _ in range(2):  # the second comes out of the ledger
+            model = kind().fit_session(session, "people", FEATURES, "rich", mu=1, people=300)
+            assert model.explain() == told
+        with pytest.raises(MissingParameter):
+            model.explain(3)  # of another fit, at a price that nobody has stated
+    rows = people()[["age", "hours"]]
+    model.set_params(**MU, relation=Relation.ADD_REMOVE, bounds=(0, 99), classes=["no", "yes"])
+    if "bins" in model.get_params():
+        model.set_params(bins=4)
+    model.fit(rows, people()["rich"])
+    assert model.explain() == model.explain(2) != told
+
+
+def test_a_list_of_features_is_no_number_of_them() -> None:
+    with pytest.raises(DiscreetError, match=r"write explain\(len\(features\)\)"):
+        LogisticRegression(**MU).explain(FEATURES)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", [AdditiveClassifier, CategoricalNB])
+def test_declared_words_have_a_bin_each_and_numbers_sixteen(kind: Any) -> None:
+    columns = {**COLUMNS, "sex": {"values": ["m", "f", "$x$"]}}
+    with opened(columns=columns) as session:
+        prepared = prepared_fit(kind(**MU), session, "people", FEATURES, "rich")
+        assert prepared.model.get_params()["bins"] == [16, 3, 16, 2]
+        stated = prepared_fit(kind(**MU, bins=4), session, "people", FEATURES, "rich")
+        assert stated.model.get_params()["bins"] == 4
+
+
+def test_the_shape_of_a_column_of_words_is_a_bar_a_word() -> None:
+    columns = {**COLUMNS, "sex": {"values": ["m", "f", "$x$"]}}
+    with opened(columns=columns) as session:
+        model = AdditiveClassifier(**MU).fit_session(session, "people", FEATURES, "rich")
+        again = AdditiveClassifier(**MU).fit_session(session, "people", FEATURES, "rich")  # out of the ledger
+        coarse = AdditiveClassifier(**MU, bins=2).fit_session(session, "people", FEATURES, "rich")
+    for shapes in (model.shapes(), again.shapes()):
+        assert [shape.words for shape in shapes] == [None, ("m", "f", "$x$"), None, None]
+        assert [shape.values.shape for shape in shapes] == [(2, 16), (2, 3), (2, 16), (2, 2)]
+        assert "$x$" in shapes[1].plot().svg()
+    assert coarse.shapes()[1].words is None  # two words share a bin
 
 
 @pytest.mark.theorem("PreparedFit.fit.privacy")
@@ -220,6 +273,48 @@ def test_what_is_missing_is_refused_with_the_line_to_add_and_nothing_is_spent(
         with pytest.raises(error, match=words) as raised:
             LogisticRegression().fit_session(session, asked.pop("table"), **asked)
         assert "Nothing was spent" in str(raised.value)
+        assert spent(session) == before
+
+
+class _Color(Enum):
+    RED = 1
+    BLUE = 2
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        [b"no", b"yes"], [Decimal(1), Decimal(2)], [1j, 2j], [timedelta(1), timedelta(2)], list(_Color),
+        [frozenset([1]), frozenset([2])], [object(), object()], [(1, 2), (3, 4)], ["no", "\ud800"],
+    ],
+)  # fmt: skip
+def test_classes_that_no_text_can_keep_are_refused_before_the_charge(classes: list[Any]) -> None:
+    with opened() as session:
+        before = spent(session)
+        with pytest.raises(ParameterError, match=r"classes must be numbers.*Nothing was spent"):
+            LogisticRegression(**MU, classes=classes).fit_session(session, "people", FEATURES, "rich")
+        assert spent(session) == before
+
+
+@pytest.mark.parametrize("price", [{"mu": 1e-300}, {"mu": 1e-40}, {"rho": 1e-300}, {"epsilon": 1e-300}])
+def test_a_price_that_no_noise_can_be_made_for_is_refused_before_the_charge(price: dict[str, float]) -> None:
+    with opened() as session:
+        before = spent(session)
+        with pytest.raises(ParameterError, match=r"noise can be made for.*Nothing was spent"):
+            CategoricalNB(bins=3).fit_session(session, "people", FEATURES, "rich", people=300, **price)
+        with pytest.raises(ParameterError, match="noise can be made for"):
+            CategoricalNB(bins=3, bounds=(0, 1), classes=[0, 1], people=9, relation=Relation.ADD_REMOVE, **price).fit(
+                [[0.5]], [1], session=session
+            )
+        assert spent(session) == before
+
+
+def test_books_in_a_constructor_are_refused() -> None:
+    with opened() as session:
+        before = spent(session)
+        for books in (session, session.ledger):
+            with pytest.raises(ParameterError, match=r"got a \w+, write fit\(X, y, session=.*Nothing was spent"):
+                LogisticRegression(**MU, bounds=books).fit_session(session, "people", FEATURES, "rich")
         assert spent(session) == before
 
 

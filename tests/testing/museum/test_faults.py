@@ -47,6 +47,14 @@ LOSSES = {
     "ClassesSeen": math.inf,
     "ScoresOfRows": 1.0,
     "ScoresByBlocks": 10.0,
+    "ClippedPeople": 1.0,
+    "ClippedRows": 2.0,
+    "HitsCounted": 1.0,
+    "HitsUncounted": 2.5,
+    "ThresholdReused": math.inf,
+    "RevealedRuns": 30 * math.log(1.1),
+    "Elimination": math.log(1.1),
+    "EliminationTwiceAsFast": -math.log(2 / 1.1 - 1),
 }
 # events: which neighbors, whether an output of the first belongs to it, and its chance
 EVENTS: dict[str, tuple[int, Callable[[Any], Any], Callable[[], float]]] = {
@@ -65,6 +73,15 @@ EVENTS: dict[str, tuple[int, Callable[[Any], Any], Callable[[], float]]] = {
     "ClassesSeen": (0, lambda y: y[:, 2] == 1, lambda: math.tanh(0.5)),
     "ScoresByBlocks": (0, lambda y: y == 10, lambda: math.tanh(0.5)),
     "ScoresOfRows": (0, lambda y: y == 10, lambda: math.tanh(0.5)),
+    "ClippedPeople": (0, lambda y: y == 2, lambda: math.tanh(0.5)),
+    "ClippedRows": (0, lambda y: y == 3, lambda: math.tanh(0.5)),
+    "HitsCounted": (0, lambda y: (y[:, 1] == 40) & (y[:, 2] == -1000), lambda: math.tanh(0.25)),
+    "HitsUncounted": (0, lambda y: y[:, 4] == 40, lambda: math.tanh(0.25)),
+    "ThresholdReused": (0, lambda y: (y[:, 0] == 1) & (y[:, 1] == 0), lambda: math.tanh(0.5) / math.e),
+    "HiddenRuns": (0, lambda y: y == 0, lambda: 0.1 * (11 / 21) / (1 - 0.9 * 11 / 21)),
+    "RevealedRuns": (0, lambda y: y == 0, lambda: 0.1 * 11 / 21),
+    "Elimination": (0, lambda y: y == 2, lambda: (1 / 11) / (1 / 11 + 1 / 10)),
+    "EliminationTwiceAsFast": (0, lambda y: y == 2, lambda: (2 / 11) / (2 / 11 + 1 / 10)),
 }
 
 

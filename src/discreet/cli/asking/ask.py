@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from discreet.cli import options
-from discreet.cli.asking.options import check_target, finite, opened, prices, query_options, query_text
+from discreet.cli.asking.options import check_place, check_target, finite, opened, prices, query_options, query_text
 from discreet.cli.console import ReadableConsole, Refusal, answering, showing_what_is_paid, spinner
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
@@ -43,6 +43,8 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
         check_target("--plot", plot, options.DRAWINGS)
         text = query_text(sql, file)
         with opened(policy, analyst) as session, spinner(ReadableConsole(stderr=True), "Asking"):
+            check_place("--certificate", certificate, session.policy, policy)
+            check_place("--plot", plot, session.policy, policy)
             answer = session.sql(text, **prices(asked), idempotency=retry)
         # the answer is paid for, so it is shown before anything else can go wrong
         with showing_what_is_paid(answer.record.number):

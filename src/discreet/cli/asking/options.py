@@ -19,6 +19,7 @@ from discreet.privacy import PriceOptions
 from discreet.query import Policy, Session, read_policy
 
 _MOST_BYTES = 1_000_000
+_BESIDE = (".anchor", ".lock", ".anchor.lock", "-wal", "-shm", "-journal")  # what a ledger and its anchor keep
 
 
 class AskedPrice(PriceOptions):
@@ -120,6 +121,27 @@ def check_target(option: str, path: Path | None, endings: Sequence[str]) -> None
         raise Refusal(f"{option}: the folder of {path} does not exist; make it first")
     if option == "--plot":
         optional("matplotlib.figure", extra="plot", purpose="drawing a plot")
+
+
+def check_place(option: str, path: Path | None, policy: Policy, file: Path) -> None:
+    """Refuse a file in the place of the policy, the ledger or its anchor, or among the private tables.
+
+    Links are followed: a link to the ledger would be written through.
+    """
+    if path is None:
+        return
+    place, source = path.resolve(), policy.source.path
+    if source is not None and (place == source.resolve() or source.resolve() in place.parents):
+        raise Refusal(f"{option}: {path} lies where the private tables are; name a file elsewhere")
+    kept = [one for one in (policy.ledger, policy.anchor) if one is not None]
+    beside = [one.with_name(one.name + ending) for one in kept for ending in _BESIDE]
+    if any(place == one.resolve() or _same(place, one) for one in (file, *kept, *beside)):
+        raise Refusal(f"{option}: {path} is the policy or belongs to the ledger; name another file")
+
+
+def _same(one: Path, other: Path) -> bool:
+    """Say whether two names are one file on the disk, such as two hard links."""
+    return one.exists() and other.exists() and one.samefile(other)
 
 
 def finite(value: Any) -> Any:

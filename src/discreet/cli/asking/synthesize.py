@@ -10,12 +10,12 @@ import click
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
 
 from discreet.cli import options
-from discreet.cli.asking.options import check_target, finite, opened
-from discreet.cli.console import ReadableConsole, Refusal, answering, progressing, say_json
+from discreet.cli.asking.options import check_place, check_target, finite, opened
+from discreet.cli.console import ReadableConsole, Refusal, answering, progressing, say_json, showing_what_is_paid
 from discreet.display import Progress, Table
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Session
-from discreet.query.policy import MOST_PEOPLE, Source
+from discreet.query.policy import MOST_PEOPLE
 from discreet.synthesis import (
     SyntheticRelease,
     SyntheticTable,
@@ -93,7 +93,7 @@ def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> N
         # what cannot be written is refused before anything is charged
         check_file(out)
         with opened(policy, analyst) as session:
-            check_place(out, session.policy.source)
+            check_place("--out", out, session.policy, policy)
             prepared = _prepared(session, table, asked)
             if only_explain:
                 show_plan(prepared, as_json=as_json)
@@ -103,13 +103,14 @@ def synthesize(table: str, policy: Path, analyst: str | None, **asked: Any) -> N
                 release = _made(prepared, transcript, lambda done, steps: update(completed=done, total=steps))
         # the table is paid for, so it is written before anything else can go wrong
         table_written = release.table if size is None else release.table.unweighted(size)
-        written = write(table_written, out)
-        console = ReadableConsole(stderr=as_json)
-        if as_json:
-            say_json(machine(release, table_written, written))
-        else:
-            show_release(console, release, table_written)
-        console.say_written(written)
+        with showing_what_is_paid(release.evidence["record"]["number"]):
+            written = write(table_written, out)
+            console = ReadableConsole(stderr=as_json)
+            if as_json:
+                say_json(machine(release, table_written, written))
+            else:
+                show_release(console, release, table_written)
+            console.say_written(written)
 
 
 def check_file(out: Path | None, endings: Sequence[str] = _FILES) -> None:
@@ -132,15 +133,6 @@ def check_file(out: Path | None, endings: Sequence[str] = _FILES) -> None:
         raise Refusal(f"--out: {out} cannot be written: {problem.strerror}") from None
     if not there:
         out.unlink()
-
-
-def check_place(out: Path | None, source: Source) -> None:
-    """Refuse a file among the private tables: it would take the place of one, or become one."""
-    if out is None or source.path is None:
-        return
-    place, private = out.resolve(), source.path.resolve()
-    if place == private or private in place.parents:
-        raise Refusal(f"--out: {out} lies where the private tables are; name a file elsewhere")
 
 
 def _made(prepared: Prepared, transcript: Path | None, progress: Progress | None) -> SyntheticRelease:

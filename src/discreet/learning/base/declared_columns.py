@@ -14,6 +14,7 @@ from discreet.frames import Frame, Type, numbers, places
 from discreet.query.policy import ColumnPolicy, TablePolicy, header, key_in_toml
 
 Floats = NDArray[np.float64]
+BINS = 16  # of a column of numbers, where nobody states another number
 _LISTED = 20
 
 

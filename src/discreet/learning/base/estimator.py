@@ -21,7 +21,7 @@ from discreet.laws.number import Number
 from discreet.learning.base.charging import charged, refuse_books
 from discreet.learning.base.declared_columns import coded
 from discreet.learning.base.explanation import FitExplanation
-from discreet.learning.base.parameters import stated_bounds, stated_people
+from discreet.learning.base.parameters import stated_bounds, stated_people, whole_number
 from discreet.learning.base.pushed_down import Box
 from discreet.learning.exact import (
     Classes,
@@ -113,22 +113,35 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             ledger: the ledger that is charged, where there is no session.
             analyst: who fits, where the ledger knows several.
         """
-        refuse_books(self.get_params(deep=False))
-        features = self._read(X, reset=True)
-        public = self._public(features.shape[1])
-        rows = self._rows(public, features, y)
-        self._plan(public)  # what cannot be planned is refused before the charge
+        stated = self.get_params(deep=False)
+        refuse_books(stated)
+        fresh = type(self)(**stated)  # a fit that is refused, or fails, leaves the model as it was
+        features = fresh._read(X, reset=True)
+        public = fresh._public(features.shape[1])
+        rows = fresh._rows(public, features, y)
+        fresh._plan(public)  # what cannot be planned is refused before the charge
         judged(public.price, public.neighbors.people)
         charge = charged(
-            lambda: self._fit(public, rows),
+            lambda: fresh._fit(public, rows),
             public.price,
             f"fit of {type(self).__name__}",
             session=session,
             ledger=ledger,
             analyst=analyst,
         )
-        self.charge_ = None if charge is None else charge.number
+        fresh.charge_ = None if charge is None else charge.number
+        self._become(fresh)
         return self
+
+    def _become(self, fresh: Self) -> None:
+        """Take over what a fit has left in another model of the same parameters, and let go of what was learned before.
+
+        Names that do not end with an underscore may be scikit-learn's own, and stay.
+        """
+        stated = self.get_params(deep=False)
+        for name in [name for name in vars(self) if name not in stated and name.endswith("_")]:
+            delattr(self, name)
+        self.__dict__.update({name: one for name, one in vars(fresh).items() if name not in stated})
 
     def fit_session(
         self,
@@ -163,17 +176,13 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             people: about how many rows count; public, and never counted.
         """
         from discreet.learning.base.from_session import prepared_fit
-        from discreet.learning.base.stored_model import fitted
 
         prepared = prepared_fit(
             self, session, table, features, target,
             epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, people=people,
         )  # fmt: skip
         prepared.fit()
-        for name in fitted(self):
-            delattr(self, name)
-        stated = self.get_params(deep=False)
-        self.__dict__.update({name: one for name, one in vars(prepared.model).items() if name not in stated})
+        self._become(prepared.model)
         return self
 
     def score_session(
@@ -208,18 +217,65 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         prepared = prepared_score(self, session, table, epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share)
         return prepared.compute(confidence)[0]
 
+    def explain_session(
+        self,
+        session: Session,
+        table: str,
+        features: Sequence[str],
+        target: str | None = None,
+        *,
+        epsilon: Number | None = None,
+        delta: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        share: Number | None = None,
+        people: int | None = None,
+    ) -> FitExplanation:
+        """Return what `fit_session` with the same arguments would do; no row is read and nothing is charged.
+
+        Args:
+            session: an open session.
+            table: a private table.
+            features: the columns to learn from.
+            target: the column to be predicted, where the estimator needs one.
+            epsilon: the price, instead of that of the constructor, as for `rho` and `mu`; with `delta` beside it.
+            delta: the chance of a larger loss.
+            rho: the price in zero-concentrated differential privacy.
+            mu: the price in Gaussian differential privacy.
+            share: the price as a part of the budget.
+            people: about how many rows count; public, and never counted.
+        """
+        from discreet.learning.base.from_session import prepared_fit
+
+        return prepared_fit(
+            self, session, table, features, target,
+            epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, people=people,
+        ).explain()  # fmt: skip
+
     def explain(self, features: int | None = None) -> FitExplanation:
         """Return plan, price, noise and what to expect; no data is read and nothing is charged.
+
+        A model that was fitted on a table of a session tells of that fit.
 
         Args:
             features: how many features there will be, where `bounds` do not say it.
         """
+        if features is not None and not np.isscalar(features):
+            raise InputError(
+                "features must be a number: how many there will be; got a list or the like, write "
+                "explain(len(features)), or explain_session(session, table, features, ...) for a table of a session"
+            )
+        if features is None and "expected_" in vars(self):
+            mu = self._price.mu
+            mu_told = None if mu is None else float(mu)
+            return FitExplanation(type(self).__name__, self.guarantee_, mu_told, **self.expected_)
         known = _lengths(self.bounds) if features is None else features
         if known is None and hasattr(self, "n_features_in_"):
             known = self.n_features_in_
         if known is None:
             raise InputError("features must be given where bounds do not say how many there are; write explain(30)")
-        return self._explanation(self._public(known))
+        count = whole_number(known, name="features", least=1, most=_MOST_FEATURES)
+        return self._explanation(self._public(count))
 
     def _explanation(self, public: Public) -> FitExplanation:
         """Return what is known of a fit from what is public about it."""
@@ -285,7 +341,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         named = None if columns is None else coded(X, columns)
         read = matrix(X) if named is None else named
         if read.shape[1] == 0:
-            raise InputError(f"0 feature(s) (shape={read.shape}) while a minimum of 1 is required.")
+            raise InputError("X must have columns: 0 feature(s) (shape=(0, 0)) while a minimum of 1 is required.")
         if read.shape[1] > _MOST_FEATURES:
             raise InputError(f"X must have at most {_MOST_FEATURES:,} features; got more, write fewer columns")
         if named is None:

@@ -47,17 +47,22 @@ class FitExplanation:
 
 
 def regime(signal: float) -> str:
-    """Say what to expect of a model of a given signal: people times mu, over the root of the number of weights.
+    """Say how much noise to expect at a given signal: people times mu, over the root of the number of weights.
+
+    How good the model is follows from the rows as well, and is not promised: bounds of features or of a target that are
+    much wider than the data make everything small that is to be told from noise.
 
     >>> regime(2.0)
     'mostly noise (signal 2): more people, fewer features or a larger price are needed'
+    >>> regime(70.0)
+    'little noise (signal 70), if the bounds are not much wider than the data'
     """
     told = format_number(signal)
     if signal < 4:
         return f"mostly noise (signal {told}): more people, fewer features or a larger price are needed"
     if signal < 30:
-        return f"useful, with visible noise (signal {told})"
-    return f"close to the model without privacy (signal {told})"
+        return f"noise will show (signal {told})"
+    return f"little noise (signal {told}), if the bounds are not much wider than the data"
 
 
 def _words(value: Any) -> str:

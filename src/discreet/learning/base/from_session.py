@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,9 @@ from numpy.typing import NDArray
 
 from discreet.errors import DiscreetError, MissingParameter, ParameterError, RelationMismatch
 from discreet.laws.number import Number
+from discreet.learning.base.charging import refuse_books
 from discreet.learning.base.declared_columns import (
+    BINS,
     FeatureColumn,
     column_named,
     declared_bounds,
@@ -145,6 +148,8 @@ class PreparedFit:
         model.feature_names_in_ = np.array([feature.name for feature in self.features], dtype=object)
         model.columns_ = {feature.name: feature.values for feature in self.features}
         model.target_ = None if self.target is None else self.target.name
+        told = self.explain()
+        model.expected_ = {"plan": dict(told.plan), "regime": told.regime, "noise": dict(told.noise)}
         return model, storable(model)
 
     def _rows(self, rows: dict[str, Any]) -> FitRows:
@@ -178,6 +183,7 @@ def prepared_fit(
     from discreet.query.session import check_session
 
     check_session(session)
+    refuse_books(model.get_params(deep=False))
     stated_table = table_named(session.policy, table)
     columns = feature_columns(stated_table, features)
     aimed = _target(model, stated_table, columns, target)
@@ -192,12 +198,25 @@ def prepared_fit(
     try:
         public = copy._public(len(columns), rows=rows)
         copy._plan(public)
+        _check_labels(public)
         judged(public.price, public.neighbors.people)
         prepared = PreparedFit(session, stated_table, copy, public, columns, aimed)
         prepared.cost  # noqa: B018  a price that the budget does not know is refused here
     except DiscreetError as problem:
         raise nothing_spent(problem) from None
     return prepared
+
+
+def _check_labels(public: Public) -> None:
+    """Refuse classes that the ledger could not keep as text, while refusing is still free."""
+    for label in public.classes.labels if public.classes is not None else ():
+        written = str(label).encode("utf-8", errors="replace").decode("utf-8") if isinstance(label, str) else None
+        if not isinstance(label, bool | int | float | str | date) or written not in (None, label):
+            raise ParameterError(
+                f"classes must be numbers, texts in Unicode, days or times, because the model is kept as text; got "
+                f"a {type(label).__name__}, write classes=[0, 1], for example",
+                parameter="classes",
+            )
 
 
 def _target(
@@ -265,9 +284,8 @@ def _take_declarations(
     """Take from the policy what the constructor does not state: ranges and classes."""
     if copy.bounds is None:
         copy.bounds = declared_bounds(table, features)
-    sizes = [feature.size for feature in features]
-    if getattr(copy, "bins", 0) is None and None not in sizes:
-        copy.set_params(bins=sizes)  # every value has a bin of its own
+    if getattr(copy, "bins", 0) is None:
+        copy.set_params(bins=[feature.size or BINS for feature in features])  # every declared value has its own
     if isinstance(copy, PrivateClassifier) and copy.classes is None and target is not None:
         copy.classes = declared_classes(table, target)
     if isinstance(copy, PrivateRegressor) and copy.target_bounds is None and target is not None:

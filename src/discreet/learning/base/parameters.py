@@ -21,6 +21,7 @@ def stated_bounds(bounds: Any, features: int, *, name: str = "bounds") -> tuple[
     [[0.0, 0.0], [1.0, 2.0]]
     """
     wanted = f"{name}=(low, high), each a number or a list with a number for each of the {features} features"
+    wanted += f": all lows, then all highs, as in {name}=([18, 0], [95, 200000])"
     if name != "bounds":
         wanted = f"{name}=(low, high), two numbers"
     if bounds is None:
@@ -32,7 +33,7 @@ def stated_bounds(bounds: Any, features: int, *, name: str = "bounds") -> tuple[
     try:
         low, high = bounds
         ends = [np.broadcast_to(np.asarray(end, dtype=np.float64), (features,)) for end in (low, high)]
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise ParameterError(f"{name} must be a pair of ends; got another, write {wanted}", parameter=name) from None
     if not all(np.isfinite(end).all() and (np.abs(end) <= _FAR).all() for end in ends) or not (ends[0] < ends[1]).all():
         raise ParameterError(
@@ -40,10 +41,10 @@ def stated_bounds(bounds: Any, features: int, *, name: str = "bounds") -> tuple[
             f"reversed or other ends, write {wanted}",
             parameter=name,
         )
-    if not (ends[1] - ends[0] > (np.abs(ends[0]) + np.abs(ends[1])) * 2.0**-40).all():
+    if not (ends[1] - ends[0] > np.maximum((np.abs(ends[0]) + np.abs(ends[1])) * 2.0**-40, 1 / _FAR)).all():
         raise ParameterError(
-            f"{name} must not be narrower than floats can tell apart; got a narrow range far from 0, write it with a "
-            "public offset subtracted",
+            f"{name} must not be narrower than floats can tell apart, nor than 1e-150; got a narrower range, write it "
+            "in another unit, or with a public offset subtracted",
             parameter=name,
         )
     return np.array(ends[0]), np.array(ends[1])

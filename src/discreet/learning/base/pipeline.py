@@ -10,10 +10,12 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
+import numpy as np
 from sklearn import get_config, pipeline
-from sklearn.compose import ColumnTransformer
+from sklearn.compose import ColumnTransformer, TransformedTargetRegressor
+from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
-from sklearn.utils import get_tags
+from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder
 
 from discreet.errors import ParameterError, SenselessParameter
 from discreet.learning.base.estimator import PrivateEstimator
@@ -28,21 +30,28 @@ _PARTS = {
     ColumnTransformer: "transformers",
     GridSearchCV: "estimator",
     RandomizedSearchCV: "estimator",
+    TransformedTargetRegressor: "regressor",
 }
+
+_BESIDE = ("remainder", "transformer", "func")  # what else some of them run on rows or targets
 
 
 def unpriced_steps(model: Any) -> list[str]:
     """Return the names of all steps of a pipeline that learn from rows without a price, those of nested ones too.
 
-    A step is priced where it is an estimator of this room, and learns nothing where scikit-learn's tag `requires_fit`
-    says so. Everything else is named: what such a step learned is part of the model, and no guarantee covers it.
+    A step may stand in a pipeline where it is an estimator of this room, or surely treats one row at a time by public
+    rules: a public map of this room; `SimpleImputer` with a constant that keeps empty columns; `OrdinalEncoder` and
+    `OneHotEncoder` with stated categories that let unknown ones pass. Everything else is named: what such a step
+    learned is part of the model, and no guarantee covers it. `FunctionTransformer` is named as well, because its
+    function is handed all rows at once, and one row may move what it makes of the others.
 
+    >>> from discreet.learning import Bins
     >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import Normalizer, StandardScaler
-    >>> unpriced_steps(make_pipeline(Normalizer(), StandardScaler()))
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> unpriced_steps(make_pipeline(StandardScaler(), Bins(bounds=(-3, 3))))
     ['standardscaler']
     """
-    return [name for name, step in _leaves(model) if not _is_private(step) and get_tags(step).requires_fit]
+    return [name for name, step in _leaves(model) if not _is_private(step) and not _is_public(step)]
 
 
 class Pipeline(pipeline.Pipeline):  # type: ignore[misc]  # scikit-learn has no types
@@ -120,8 +129,12 @@ class Pipeline(pipeline.Pipeline):  # type: ignore[misc]  # scikit-learn has no 
         """Return the books under the names that scikit-learn hands them on by; warn of steps without a price."""
         if unpriced := unpriced_steps(self):
             warnings.warn(
-                f"these steps learn from rows and pay nothing, so the pipeline as a whole keeps no guarantee: "
-                f"{', '.join(unpriced)}. Write private steps of discreet.learning instead, or steps that learn nothing",
+                f"these steps learn from rows, or may look at all of them, and pay nothing, so the pipeline as a whole "
+                f"keeps no guarantee: {', '.join(unpriced)}. Write private steps or public maps of discreet.learning "
+                "instead, such as StandardScaler, Bins, FourierFeatures, or none: models scale by their bounds. Fill "
+                'cells by SimpleImputer(strategy="constant", fill_value=..., keep_empty_features=True); give encoders '
+                'categories=[...] and handle_unknown="ignore" or "use_encoded_value"; run functions of your own before '
+                "the pipeline, one row at a time",
                 SenselessParameter,
                 stacklevel=3,
             )
@@ -146,14 +159,29 @@ def _is_private(step: Any) -> bool:
     return isinstance(step, PrivateEstimator)
 
 
+def _is_public(step: Any) -> bool:
+    """Return whether a step treats one row at a time by public rules: only what is known to do so, and no subclass."""
+    kind = type(step)
+    if kind is SimpleImputer:  # which columns are empty, or have empty cells, is read off all rows
+        return bool(step.strategy == "constant" and step.keep_empty_features and not step.add_indicator)
+    if kind in (OrdinalEncoder, OneHotEncoder):
+        stated = not isinstance(step.categories, str) and step.min_frequency is None and step.max_categories is None
+        return stated and step.handle_unknown in ("ignore", "use_encoded_value")  # an error would tell of a row
+    return kind.__module__.startswith("discreet.learning.")
+
+
 def _leaves(model: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
     """Yield all estimators that are no frame around others, with their names as `set_params` takes them."""
     for kind, attribute in _PARTS.items():
         if isinstance(model, kind):
             held = getattr(model, attribute)
             parts = held if isinstance(held, list) else [(attribute, held)]
-            for name, part, *_ in parts:
+            beside = [(name, getattr(model, name)) for name in _BESIDE if hasattr(model, name)]
+            for name, part, *columns in [*parts, *beside]:
+                if any(callable(one) for one in columns):  # it is handed all rows to choose columns
+                    yield f"{prefix}__{name}" if prefix else name, columns
                 yield from _leaves(part, f"{prefix}__{name}" if prefix else name)
             return
-    if hasattr(model, "fit"):  # others are words such as passthrough
-        yield prefix, model
+    elsewhere = callable(model) and not isinstance(model, np.ufunc)  # a function that is handed all targets at once
+    if hasattr(model, "fit") or elsewhere:  # others are words such as passthrough
+        yield prefix or type(model).__name__, model

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 Box = tuple[tuple[int, float, float], ...]
 """Conditions on the features of a row: the place of a feature, its lower end, which belongs to the box, its upper."""
 
-_MOST_CELLS = 2000  # of one SELECT
+MOST_CELLS = 2000  # of one SELECT
 _LARGEST = float(np.finfo(np.float64).max)
 _PYTHON = {Type.TEXT: (str,), Type.BOOLEAN: (bool,), Type.INTEGER: (int,), Type.REAL: (int, float)}
 _apply, _literal = typing_rules.apply, typing_rules.literal
@@ -78,7 +78,7 @@ def pushed_counts(
     boxes: Sequence[Box] | None,
 ) -> PushedCounts | None:
     """Return counts as a request that an engine can run; None where it cannot, which follows from what is public."""
-    if boxes is None or target is None or classes is None or len(boxes) > _MOST_CELLS:
+    if boxes is None or target is None or classes is None or len(boxes) > MOST_CELLS:
         return None
     kinds = _PYTHON.get(target.type, ())
     if any(type(label) not in kinds or is_large(label) for label in classes.labels):

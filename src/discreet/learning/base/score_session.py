@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -17,7 +18,8 @@ from discreet.errors import DiscreetError, InputError, LedgerMismatch, MissingPa
 from discreet.laws.number import Number
 from discreet.learning.base.declared_columns import FeatureColumn, column_named, declared_target
 from discreet.learning.base.estimator import PrivateClassifier, PrivateEstimator, PrivateRegressor
-from discreet.learning.base.stored_model import to_text
+from discreet.learning.base.parameters import stated_bounds
+from discreet.learning.base.stored_model import check_model, to_text
 from discreet.learning.exact import STEPS, FitNeighbors, FitPrice, Measurements, stated_classes
 from discreet.ledger.contract import UNREADABLE, guarantee_to_plain
 from discreet.privacy import Estimate, Guarantee, Target
@@ -66,8 +68,10 @@ class PreparedScore:
         Privacy. The score keeps the guarantee that the ledger was charged, for one unit of the policy.
             Proof: a row has a loss of e in 0 ... 2^19 and adds (2^19 - e, e) to a pair of sums: L1 norm 2^19, norm at
             most 2^19, and no entry below 0. The loss follows from that row and the public model alone, since every row
-            is predicted by itself, in the same place of memory. The pair is released once, with noise for the rows of
-            one unit (`FitNeighbors`, `bounded`); the mean loss is the second over the sum of both.
+            is predicted by itself, in the same place of memory, and where the model says nothing of it the loss is
+            2^19: no row can end the work, warn, or be left out for what the model makes of it. The pair is released
+            once, with noise for the rows of one unit (`FitNeighbors`, `bounded`); the mean loss is the second over the
+            sum of both.
         Accuracy. The interval holds for the mean over the rows that were kept, at the stated confidence: both sums are
             within the noise's quantile at once, and the mean falls in the one and rises in the other.
         Cost. One prediction a row, about 0.1 ms each.
@@ -115,8 +119,8 @@ class PreparedScore:
             else self._numbers_off(truth)
         )
         row, found = np.empty((1, len(lines))), []
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)  # a row has no names of columns
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")  # a row has no names of columns, and a warning could tell of its cells
             for place in range(lines.shape[1]):
                 row[0] = lines[:, place]
                 found.append(loss(row, place))
@@ -129,8 +133,8 @@ class PreparedScore:
         def loss(row: Floats, place: int) -> int | None:
             if np.isnan(true[place]):
                 return None
-            off = abs(float(self.model.predict(row)[0]) - float(true[place])) / (high - low)
-            return round(min(off, 1.0) * STEPS)
+            off = abs(said(lambda: self.model.predict(row)[0]) - float(true[place])) / (high - low)
+            return STEPS if math.isnan(off) else round(min(off, 1.0) * STEPS)
 
         return loss
 
@@ -161,9 +165,26 @@ def _classes_missed(model: PrivateClassifier, truth: Any) -> Callable[[Floats, i
     def loss(row: Floats, place: int) -> int | None:
         if codes[place] >= len(classes):
             return None
-        return 0 if int(model._scores(row).argmax()) == codes[place] else STEPS
+        return 0 if said(lambda: chosen(model, row)) == codes[place] else STEPS
 
     return loss
+
+
+def said(predicted: Callable[[], Any]) -> float:
+    """Return what a model says of one row, and NaN where it says nothing: a model may be anybody's, and edited.
+
+    Whether a prediction fails follows from a private row; so it never shows but in what the row adds to a sum.
+    """
+    try:
+        return float(predicted())
+    except Exception:
+        return math.nan
+
+
+def chosen(model: PrivateClassifier, row: Floats) -> float:
+    """Return the place of the class that a model chooses for one row, NaN where a score is missing."""
+    (scores,) = model._scores(row)
+    return math.nan if len(scores) != len(model.classes_) or np.isnan(scores).any() else int(scores.argmax())
 
 
 def prepared_score(
@@ -183,12 +204,13 @@ def prepared_score(
     if not isinstance(model, PrivateClassifier | PrivateRegressor):
         raise InputError("model must be a classifier or a regression of discreet.learning; got another")
     check_is_fitted(model)
-    if getattr(model, "columns_", None) is None or model.target_ is None:
+    if getattr(model, "columns_", None) is None or getattr(model, "target_", None) is None:
         raise MissingParameter(
             "model must know its columns; got one that was fitted on a matrix, write fit_session(...). Nothing was "
             "spent.",
             parameter="model",
         )
+    check_model(model)
     stated = table_named(session.policy, table)
     target, _ = column_named(stated, model.target_), [column_named(stated, name) for name in model.columns_]
     rows = rows_of_one_unit(stated)
@@ -200,8 +222,9 @@ def prepared_score(
         neighbors = FitNeighbors(session.policy.relation, 1, rows)
         ends = (0.0, 1.0)
         if isinstance(model, PrivateRegressor):
-            low, high = declared_target(stated, target) if model.target_bounds is None else model.target_bounds
-            ends = float(low), float(high)
+            given = declared_target(stated, target) if model.target_bounds is None else model.target_bounds
+            low, high = stated_bounds(given, 1, name="target_bounds")
+            ends = float(low[0]), float(high[0])
         prepared = PreparedScore(session, stated, model, target, found, neighbors, ends)
         prepared.cost  # noqa: B018  a price that the budget does not know is refused here
     except DiscreetError as problem:

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import MissingParameter, ParameterError
-from discreet.learning.base import Box, Public, first_float, whole_number
+from discreet.learning.base import MOST_CELLS, Box, Public, first_float, whole_number
 from discreet.learning.counts.one_release import OneRelease, OneRow, labels_of, number_of_classes
 from discreet.learning.exact import CHUNK, FitRows, filled
 
 Floats = NDArray[np.float64]
 _MOST_BINS = 1 << 16
+_LEAST_ALPHA, _MOST_ALPHA = 1e-100, 1e100  # logarithms of chances stay finite
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -27,7 +28,8 @@ class CategoricalNB(OneRelease):
     Category codes 0, 1, ..., k - 1 are the case bins=k, bounds=(0, k - 1): each is alone in its bin.
 
     Args:
-        bins: how many bins, for all features or one number a feature.
+        bins: how many bins, for all features or one number a feature; `fit_session` takes one for each declared value
+            and 16 for numbers where it is left out.
         alpha: what is added to every count; by default 2 sqrt(people / classes) / bins, and half a deviation of noise.
 
     Privacy. epsilon-DP where epsilon is stated alone, by discrete Laplace noise; else mu-Gaussian-DP, mu the one that
@@ -84,10 +86,13 @@ class CategoricalNB(OneRelease):
             total += np.bincount(cells.ravel(), minlength=len(total))
         return total
 
-    def _boxes(self, public: Public) -> Sequence[Box]:
+    def _boxes(self, public: Public) -> Sequence[Box] | None:
         """Return every row, then the bins of the first feature, then those of the second: `_bin_of` never falls."""
         boxes: list[Box] = [()]
-        for place, size in enumerate(_stated_bins(self.bins, public.features)):
+        sizes = _stated_bins(self.bins, public.features)
+        if 1 + sum(sizes) > MOST_CELLS:
+            return None
+        for place, size in enumerate(sizes):
             low, high = public.low[place : place + 1], public.high[place : place + 1]
 
             def bin_of(cells: Floats, low: Floats = low, high: Floats = high, size: int = size) -> NDArray[np.int64]:
@@ -122,9 +127,11 @@ class CategoricalNB(OneRelease):
         if self.alpha is None:
             root = 2 * math.sqrt(public.neighbors.people / number_of_classes(public))
             return [root / size + self._deviation(public) / 2 for size in bins]
-        if isinstance(self.alpha, bool) or not isinstance(self.alpha, int | float) or not 0 < self.alpha < math.inf:
+        number = isinstance(self.alpha, int | float) and not isinstance(self.alpha, bool)
+        if not number or not _LEAST_ALPHA <= self.alpha <= _MOST_ALPHA:
             raise ParameterError(
-                "alpha must be a finite number above 0, or None for the public rule; got another, write alpha=1.0",
+                "alpha must be a finite number above 0, from 1e-100 to 1e100, or None for the public rule; got "
+                "another, write alpha=1.0",
                 parameter="alpha",
             )
         return [float(self.alpha)] * public.features

@@ -75,7 +75,8 @@ class OneRelease(PrivateClassifier, ABC):
         sums = math.prod(self._shape(public))
         if sums > _MOST_SUMS:
             raise ParameterError(
-                f"the model must have at most {_MOST_SUMS:,} sums; got more, write fewer bins, trees or levels"
+                f"the model must have at most {_MOST_SUMS:,} sums; got {sums:,}, write fewer classes, bins, trees or "
+                "levels"
             )
         return {"sums": sums}
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.learning.base import Box, Public, whole_number
+from discreet.learning.base import MOST_CELLS, Box, Public, whole_number
 from discreet.learning.counts.one_release import OneRelease, OneRow, labels_of, number_of_classes
 from discreet.learning.exact import CHUNK, FitRows, filled
 
@@ -32,6 +32,11 @@ class Splits:
     features: NDArray[np.int64]
     thresholds: Floats
 
+    def __post_init__(self) -> None:  # a file of a model may hold anything
+        shape = len(self.features), (1 << min(self.depth, _MOST_LEVELS)) - 1
+        if not 1 <= self.depth <= _MOST_LEVELS or {self.features.shape, self.thresholds.shape} != {shape}:
+            raise ValueError("no complete trees")
+
     @classmethod
     def drawn(cls, seed: int, trees: int, depth: int, low: Floats, high: Floats) -> Splits:
         """Draw a feature and a place in the middle half of its range for every node, by a public hash of the seed."""
@@ -41,16 +46,16 @@ class Splits:
         features = (words[0] % len(low)).astype(np.int64)
         places = 0.25 + 0.5 * (words[1] >> np.uint64(11)).astype(np.float64) * 2.0**-53
         thresholds = np.empty((trees, nodes))
-        every = np.arange(trees)
-        lows, highs = [np.tile(low, (trees, 1))], [np.tile(high, (trees, 1))]
-        for node in range(nodes):
-            feature, below, above = features[:, node], lows[node], highs[node]
-            start, end = below[every, feature], above[every, feature]
-            thresholds[:, node] = start + places[:, node] * (end - start)
-            left, right = above.copy(), below.copy()
-            left[every, feature] = right[every, feature] = thresholds[:, node]
-            lows += [below, right]
-            highs += [left, above]
+        for level in range(depth):
+            here = np.arange(1 << level, 2 << level)  # nodes are counted from 1: the parent of node i is i // 2
+            feature = features[:, here - 1]
+            start, end = low[feature], high[feature]
+            for height in range(1, level + 1):
+                above, right = (here >> height) - 1, (here >> (height - 1)) % 2 == 1
+                cut, same = thresholds[:, above], features[:, above] == feature
+                start = np.where(same & right, np.maximum(start, cut), start)
+                end = np.where(same & ~right, np.minimum(end, cut), end)
+            thresholds[:, here - 1] = start + places[:, here - 1] * (end - start)
         return cls(depth, features, thresholds)
 
     def leaves(self, rows: Floats) -> NDArray[np.int64]:
@@ -124,8 +129,9 @@ class RandomTrees(OneRelease, ABC):
             total += np.bincount(cells.ravel(), minlength=len(total))
         return total.reshape(trees, leaves, classes)
 
-    def _boxes(self, public: Public) -> Sequence[Box]:
-        return self._splits(public).boxes()
+    def _boxes(self, public: Public) -> Sequence[Box] | None:
+        trees, leaves, _ = self._shape(public)
+        return None if trees * leaves > MOST_CELLS else self._splits(public).boxes()
 
     def _model(self, public: Public, noisy: Floats) -> None:
         deviation, (trees, leaves, _) = self._deviation(public), noisy.shape

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.display.plots import Plot, axes, explained, plotted
-from discreet.learning.base import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public, regime
+from discreet.display.safe_text import visible
+from discreet.learning.base import BINS, PrivateClassifier, PrivateEstimator, PrivateRegressor, Public, regime
 from discreet.learning.descent.descent import Descent, descend, descent_of_squares, signal_of
 from discreet.learning.exact import (
     STEPS,
@@ -35,21 +36,43 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, eq=False)
 class Shape:
-    """What one feature adds to the score, bin by bin: a line an output, whose mean over the bins is 0."""
+    """What one feature adds to the score, bin by bin: a line an output, whose mean over the bins is 0.
+
+    `words` are the declared values, one a bin, where the feature is a column of words of a session.
+    """
 
     feature: str
     edges: Floats
     values: Floats
     outputs: tuple[str, ...]
+    words: tuple[str, ...] | None = None
 
     def plot(self) -> Plot:
-        """Draw the contribution over the range of the feature; of two classes that of the second."""
-        drawn = axes(x_label=self.feature, y_label="adds to the score" if len(self.values) > 1 else "adds")
+        """Draw the contribution over the range of the feature, or a bar a word; of two classes that of the second."""
         lines = list(zip(self.values, self.outputs, strict=True))
-        for heights, name in lines[1:] if len(lines) == 2 else lines:
+        adds = "adds to the score" if len(lines) > 1 else "adds"
+        shown = lines[1:] if len(lines) == 2 else lines
+        drawn = self._stairs(shown, adds) if self.words is None else self._bars(shown, self.words, adds)
+        return plotted(drawn) if len(lines) == 1 else explained(drawn, ncols=min(len(lines), 5))
+
+    def _stairs(self, lines: Sequence[tuple[Floats, str]], adds: str) -> Any:
+        """Return axes with one line of steps an output."""
+        drawn = axes(x_label=self.feature, y_label=adds)
+        for heights, name in lines:
             drawn.stairs(heights, self.edges, baseline=None, linewidth=2, label=name)
         drawn.axhline(0.0, color="0.7", linewidth=0.8)
-        return plotted(drawn) if len(lines) == 1 else explained(drawn, ncols=min(len(lines), 5))
+        return drawn
+
+    def _bars(self, lines: Sequence[tuple[Floats, str]], words: Sequence[str], adds: str) -> Any:
+        """Return axes with one bar an output beside every word, the first word on top."""
+        rows, thick = np.arange(len(words)), 0.8 / len(lines)
+        drawn = axes(x_label=adds, y_label=self.feature, height=max(2.6, 1.5 + 0.26 * len(words)))
+        for place, (lengths, name) in enumerate(lines):
+            drawn.barh(rows + (place - (len(lines) - 1) / 2) * thick, lengths, height=thick, label=name)
+        drawn.axvline(0.0, color="0.7", linewidth=0.8)
+        drawn.set_yticks(rows, [visible(word) for word in words], parse_math=False)
+        drawn.set_ylim(len(words) - 0.4, -0.6)
+        return drawn
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -58,10 +81,10 @@ class _Additive(PrivateEstimator, ABC):
 
     Args:
         bins: how many bins a feature has, a number or one number a feature; for codes 0 to k - 1, bounds (0, k - 1)
-            and k bins.
+            and k bins. By default 16, and in `fit_session` one for each declared value of a column of words.
     """
 
-    bins: Any = 16
+    bins: Any = None
 
     @abstractmethod
     def _descent(self, public: Public) -> Descent:
@@ -75,16 +98,17 @@ class _Additive(PrivateEstimator, ABC):
         return signal_of(public, self._edges(public).total + 1)
 
     def _edges(self, public: Public) -> BinEdges:
-        return stated_bins(self.bins, public.low, public.high)
+        return stated_bins(BINS if self.bins is None else self.bins, public.low, public.high)
 
     def _plan(self, public: Public) -> Mapping[str, Any]:
-        return {"bins": self._edges(public).total, **self._descent(public).told()}
+        total = self._edges(public).total
+        return {"bins": total, **self._descent(public).told(len(self._outputs(public)), total + 1)}
 
     def _expect(self, public: Public) -> str:
         return regime(self._signal(public))
 
     def _noise(self, public: Public) -> Mapping[str, float]:
-        return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
+        return self._descent(public).noises(public, Measurements(public.price))
 
     def _descended(self, public: Public, rows: BinnedRows, errors: Errors, measurements: Measurements) -> Floats:
         """Return the learned weights of bins and of the constant, a line an output."""
@@ -112,9 +136,14 @@ class _Additive(PrivateEstimator, ABC):
         check_is_fitted(self)
         names = [str(name) for name in _check_feature_names_in(self, None)]
         return [
-            Shape(name, self._bins.edges(place), values, self._names)
+            Shape(name, self._bins.edges(place), values, self._names, self._words(name, values.shape[1]))
             for place, (name, values) in enumerate(zip(names, self._shapes, strict=True))
         ]
+
+    def _words(self, feature: str, bins: int) -> tuple[str, ...] | None:
+        """Return the declared values of a feature where each has a bin of its own."""
+        declared = vars(self).get("columns_", {}).get(feature)
+        return tuple(map(str, declared)) if declared is not None and len(declared) == bins else None
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

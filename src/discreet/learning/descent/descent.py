@@ -10,10 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.errors import ParameterError
 from discreet.learning.base import Public
 from discreet.learning.exact import STEPS, BinnedRows, Chunks, Errors, Measurements, clipped_errors, exact_sum, on_grid
 
 Floats = NDArray[np.float64]
+_MOST_WEIGHTS = 1 << 24
+_MOST_DRAWS = 1 << 30
 _ONE = STEPS**4  # the squared norm of what one row adds, at most
 
 
@@ -32,8 +35,23 @@ class Descent:
         deviation = measurements.deviation(self.each, squared=self.squared(public))
         return deviation * self.clip / STEPS**2 / public.neighbors.people
 
-    def told(self) -> dict[str, Any]:
-        """Return the plan by name, as it is shown to people."""
+    def noises(self, public: Public, measurements: Measurements) -> dict[str, float]:
+        """Return the noise of the mean gradient, and of the mean error in the unit of a target that is a number."""
+        noise = self.noise(public, measurements)
+        if public.target is None:
+            return {"mean gradient": noise}
+        low, high = public.target
+        return {"mean gradient": noise, "mean error of a step, in the target's unit": noise * (high / 2 - low / 2)}
+
+    def told(self, outputs: int, coordinates: int) -> dict[str, Any]:
+        """Return the plan by name, as it is shown to people; raise an error where it is too large."""
+        weights = outputs * coordinates
+        if weights > _MOST_WEIGHTS or self.steps * weights > _MOST_DRAWS:
+            raise ParameterError(
+                f"the model must have at most {_MOST_WEIGHTS:,} weights, and at most {_MOST_DRAWS:,} in all steps "
+                f"together; got {outputs:,} times {coordinates:,} weights in {self.steps} steps, write fewer classes, "
+                "features or bins"
+            )
         return {"steps": self.steps, "rate": self.rate, "momentum": self.momentum, "gradients clipped to": self.clip}
 
     @property

@@ -67,13 +67,13 @@ class LinearRegression(PrivateRegressor):
         return signal_of(public, public.features + 1)
 
     def _plan(self, public: Public) -> Mapping[str, Any]:
-        return self._descent(public).told()
+        return self._descent(public).told(1, public.features + 1)
 
     def _expect(self, public: Public) -> str:
         return regime(self._signal(public))
 
     def _noise(self, public: Public) -> Mapping[str, float]:
-        return {"mean gradient": self._descent(public).noise(public, Measurements(public.price))}
+        return self._descent(public).noises(public, Measurements(public.price))
 
     def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         if rows.targets is None or public.target is None:

@@ -62,7 +62,7 @@ class LogisticRegression(PrivateClassifier):
 
     def _plan(self, public: Public) -> Mapping[str, Any]:
         share, descent = self._descent(public)
-        return {"share for the center": float(share), **descent.told()}
+        return {"share for the center": float(share), **descent.told(len(public.classes or ()), public.features + 1)}
 
     def _expect(self, public: Public) -> str:
         return regime(self._signal(public))

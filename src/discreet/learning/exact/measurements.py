@@ -30,7 +30,10 @@ from discreet.privacy.adaptive import root_down
 from discreet.privacy.numbers import exactly, written
 from discreet.statistics.pricing import NoisyVector
 
+_END = 1 << 63
 PURE = ("CategoricalNB", "DecisionTreeClassifier", "RandomForestClassifier")
+_LEAST, _MOST = Fraction(1, 10**30), 10**30  # mu, or epsilon of a pure price
+_LEAST_DEVIATION = 1e-100
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,10 @@ class FitPrice:
         """Read a price; epsilon without delta is accepted where the estimator has a pure form."""
         stated = Price.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu, accepts=("epsilon", "rho", "mu"))
         if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
+            got = "none" if relation is None else repr(relation[:40]) if isinstance(relation, str) else "another"
             raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE (a person more or "
-                "less) or relation=Relation.CHANGE_ONE (a person's row replaced)",
+                f"relation must say who is a neighbor; got {got}, write relation=dp.Relation.ADD_REMOVE (a person more "
+                "or less) or relation=dp.Relation.CHANGE_ONE (a person's row replaced)",
                 parameter="relation",
             )
         if not stated.is_gaussian and not pure:
@@ -70,7 +74,13 @@ class FitPrice:
                 f"write delta=1e-6, or take one of those with a pure form: {', '.join(PURE)}",
                 parameter="delta",
             )
-        return cls(stated, relation)
+        found = cls(stated, relation)
+        if not _LEAST <= (found.mu or stated.epsilon or 0) <= _MOST:
+            raise ParameterError(
+                "the price must be one that noise can be made for, mu or epsilon between 1e-30 and 1e30; got another, "
+                "write mu=1, for example"
+            )
+        return found
 
     @property
     def mu(self) -> Fraction | None:
@@ -179,7 +189,7 @@ class Measurements:
         self._spent += share
         if share <= 0 or self._spent > 1:
             raise AssertionError("the shares of a fit add up to at most 1")
-        return np.asarray(noisy(noise, sums), dtype=np.float64)
+        return _held(noisy(noise, sums))
 
     def noise(self, share: Fraction, *, squared: int, l1: int | None = None) -> NoisyVector:
         """Return the noise that a share buys."""
@@ -189,11 +199,11 @@ class Measurements:
         return self._noises[key]
 
     def deviation(self, share: Fraction, *, squared: int, l1: int | None = None) -> float:
-        """Return the standard deviation of the noise that a share buys."""
+        """Return the standard deviation of the noise that a share buys; never 0, since others are measured by it."""
         law = self.noise(share, squared=squared, l1=l1).noise
         if not isinstance(law, RoundedGaussian | DiscreteLaplace):
             raise AssertionError("the noise of a fit is rounded Gaussian or discrete Laplace")
-        return math.sqrt(law.variance)
+        return max(math.sqrt(law.variance), _LEAST_DEVIATION)
 
 
 def bought(price: FitPrice, share: Fraction, *, squared: int, l1: int | None = None) -> NoisyVector:
@@ -210,6 +220,16 @@ def bought(price: FitPrice, share: Fraction, *, squared: int, l1: int | None = N
 def noisy(noise: Callable[[Any], Any], sums: Any) -> Any:
     """Add noise to exact integers: the one place where a fit draws, and where tests look at what is drawn for."""
     return noise(sums)
+
+
+def _held(released: Any) -> NDArray[np.float64]:
+    """Return noisy integers as floats, cut to 64 bits whatever holds them, which follows from the number of rows."""
+    held = np.asarray(released)
+    if held.dtype == object:
+        held = np.array([min(max(int(one), -_END), _END - 1) for one in held.ravel()], dtype=np.int64).reshape(
+            held.shape
+        )
+    return np.asarray(held, dtype=np.float64)
 
 
 def judged(price: FitPrice, people: int) -> None:

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, MissingParameter, ParameterError
-from discreet.frames import Frame, frame_library, numbers, places
+from discreet.frames import ColumnKind, Frame, FrameColumn, frame_library, numbers, places
 
 Floats = NDArray[np.float64]
 _MOST_CLASSES = 1 << 10
+_NUMBERS = (ColumnKind.NUMERIC, ColumnKind.BOOLEAN, ColumnKind.OBJECT)
 _SPARSE = "Sparse data was passed to a private estimator, which reads dense rows; write X.toarray()"
 
 
@@ -44,30 +45,61 @@ def matrix(table: Any) -> Floats:
             with np.errstate(all="ignore"):
                 return np.ascontiguousarray(held, dtype=np.float64)
     frame = Frame.read(held)
-    columns = [_column(frame.at(place)) for place in range(len(frame.names))]
+    columns = [_column(frame.at(place), str(name)) for place, name in enumerate(frame.names)]
     return np.column_stack(columns) if columns else np.empty((0, 0))
 
 
-def _column(column: Any) -> Floats:
-    """Return one column as floats, NaN where a cell is no number."""
+def _column(column: Any, name: str) -> Floats:
+    """Return one column as floats, NaN where a cell is no number; a column whose type holds no numbers is refused."""
+    if FrameColumn.read(column).kind not in _NUMBERS:
+        raise InputError(
+            f"{name[:80]} must be a column of numbers; got texts, times or another type, write codes 0 to k - 1, "
+            "days since a public day, or fit_session, which codes the values that a policy declares"
+        )
     with np.errstate(all="ignore"):
         return numbers(column, odd_is_missing=True).astype(np.float64)
 
 
 def _as_array(table: Any, name: str = "X") -> NDArray[Any]:
     """Return rows in lists, or anything that numpy takes, as an array; what it says about a cell is never passed on."""
+    made = _listed(table) if isinstance(table, list | tuple) else _converted(table)
+    if made is None:
+        raise InputError(f"{name} must have rows of one length; got something else, write an array")
+    return made
+
+
+def _listed(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
+    """Return rows in lists as an array of objects, cell by cell: no cell has a say in the type of the others.
+
+    Numbers in a row that is no sequence make one dimension. An empty list has no columns.
+    """
+    sequences = [isinstance(row, list | tuple) or (isinstance(row, np.ndarray) and row.ndim == 1) for row in rows]
+    if not any(sequences):
+        flat = np.empty(len(rows), dtype=object)
+        for place, cell in enumerate(rows):
+            flat[place] = cell
+        return flat if rows else np.empty((0, 0), dtype=object)
+    if not all(sequences) or len({len(row) for row in rows}) > 1:
+        return None
+    made = np.empty((len(rows), len(rows[0])), dtype=object)
+    for place, row in enumerate(rows):
+        for column, cell in enumerate(row):
+            made[place, column] = cell
+    return made
+
+
+def _converted(table: Any) -> NDArray[Any] | None:
+    """Return what numpy makes of anything else, or None where it raises: its message may show a cell."""
     try:
         made: NDArray[Any] = np.asarray(table)
-        if made.dtype.kind not in "fiubcO":  # numpy makes texts of all cells for the sake of one
-            made = np.asarray(table, dtype=object)
-        return made
-    except Exception:  # rows of different lengths, foreign objects: the message may show them
-        raise InputError(f"{name} must have rows of one length; got something else, write an array") from None
+        return made if made.dtype.kind in "fiubcO" else np.asarray(table, dtype=object)
+    except Exception:  # whatever a foreign object raises
+        return None
 
 
 def targets(column: Any) -> Floats:
     """Return the numbers to be predicted as floats, NaN where there is none. Private."""
-    return np.asarray(_column(_one_column(column)), dtype=np.float64)
+    return np.asarray(_column(_one_column(column), "y"), dtype=np.float64)
 
 
 def _one_column(column: Any) -> Any:
@@ -167,4 +199,4 @@ class FitRows:
         return len(self.features)
 
     def __repr__(self) -> str:
-        return "Rows(private)"
+        return "FitRows(private)"

@@ -49,13 +49,14 @@ class Cut:
 def in_unit_box(features: Floats, low: Floats, high: Floats) -> tuple[Floats, NDArray[np.bool_]]:
     """Return rows clipped to bounds and scaled to [-1, 1], a line a feature, and which rows have finite cells only.
 
-    A row that does not count is 0 throughout.
+    A row that does not count is 0 throughout. Whatever the bounds are, no entry is NaN: one would spoil every sum.
     """
     lines = np.ascontiguousarray(features.T)
     counted = np.isfinite(lines).all(axis=0)
     middle, half = (low / 2 + high / 2)[:, np.newaxis], (high / 2 - low / 2)[:, np.newaxis]
     with np.errstate(all="ignore"):
         scaled = (np.clip(lines, low[:, np.newaxis], high[:, np.newaxis]) - middle) / half
+    counted &= np.isfinite(scaled).all(axis=0)
     return np.where(counted, np.clip(scaled, -1.0, 1.0), 0.0), np.asarray(counted)
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from discreet.errors import ParameterError
 from discreet.learning.base import whole_number
 from discreet.learning.exact import in_unit_box
-from discreet.learning.features.public_map import PublicMap
+from discreet.learning.features.public_map import MOST_COLUMNS, PublicMap
 
 Floats = NDArray[np.float64]
 _MOST_BINS = 1 << 10
@@ -89,12 +89,21 @@ class Bins(PublicMap):
 
     bins: Any = 16
 
-    def _names(self, features: list[str], low: Floats, high: Floats) -> list[str]:
+    def _edges(self, low: Floats, high: Floats) -> BinEdges:
         edges = stated_bins(self.bins, low, high)
+        if edges.total > MOST_COLUMNS:
+            raise ParameterError(
+                f"bins must make at most {MOST_COLUMNS:,} columns; got {edges.total:,}, write fewer bins or features",
+                parameter="bins",
+            )
+        return edges
+
+    def _names(self, features: list[str], low: Floats, high: Floats) -> list[str]:
+        edges = self._edges(low, high)
         return [f"{name}_{part}" for name, count in zip(features, edges.counts, strict=True) for part in range(count)]
 
     def _map(self, features: Floats, low: Floats, high: Floats) -> Floats:
-        edges = stated_bins(self.bins, low, high)
+        edges = self._edges(low, high)
         finite = np.isfinite(features)
         places, _ = edges.places(np.where(finite, features, low))
         columns = np.zeros((len(features), edges.total))

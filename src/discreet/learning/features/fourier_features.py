@@ -16,10 +16,9 @@ from discreet.errors import ParameterError
 from discreet.learning.base import whole_number
 from discreet.learning.exact import in_unit_box
 from discreet.learning.features.public_draws import normal_numbers
-from discreet.learning.features.public_map import PublicMap
+from discreet.learning.features.public_map import MOST_COLUMNS, PublicMap
 
 Floats = NDArray[np.float64]
-_MOST = 1 << 11
 _MOST_GAMMA = 1e4
 _COSINE = tuple((-1.0) ** k / math.factorial(2 * k) for k in range(8, -1, -1))
 _SINE = tuple((-1.0) ** k / math.factorial(2 * k + 1) for k in range(8, -1, -1))
@@ -61,7 +60,7 @@ class FourierFeatures(PublicMap):
 
     def _turns(self, features: int) -> Floats:
         """Return the public directions, a line a feature, in full turns rather than radians."""
-        columns = whole_number(self.n_components, name="n_components", least=2, most=_MOST)
+        columns = whole_number(self.n_components, name="n_components", least=2, most=MOST_COLUMNS)
         if columns % 2:
             raise ParameterError("n_components must be even; got an odd number, write 400", parameter="n_components")
         usable = isinstance(self.gamma, int | float | np.number) and not isinstance(self.gamma, bool)

@@ -16,6 +16,7 @@ from discreet.learning.base import stated_bounds
 from discreet.learning.exact import CHUNK, matrix
 
 Floats = NDArray[np.float64]
+MOST_COLUMNS = 1 << 11  # that go in, and that come out
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -62,7 +63,11 @@ class PublicMap(TransformerMixin, BaseEstimator, ABC):  # type: ignore[misc]  # 
         """Return rows as a matrix, and hold its columns to those of the fit."""
         read = matrix(X)
         if read.shape[1] == 0:
-            raise InputError(f"0 feature(s) (shape={read.shape}) while a minimum of 1 is required.")
+            raise InputError("X must have columns: 0 feature(s) (shape=(0, 0)) while a minimum of 1 is required.")
+        if read.shape[1] > MOST_COLUMNS:
+            raise InputError(
+                f"X must have at most {MOST_COLUMNS:,} features; got {read.shape[1]:,}, write fewer columns"
+            )
         if reset or hasattr(self, "n_features_in_"):  # a map that was not fitted can be used all the same
             validate_data(self, X, reset=reset, skip_check_array=True)
         return read

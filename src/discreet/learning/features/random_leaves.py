@@ -12,10 +12,9 @@ from discreet.errors import ParameterError
 from discreet.learning.base import whole_number
 from discreet.learning.exact import in_unit_box
 from discreet.learning.features.public_draws import uniform_numbers
-from discreet.learning.features.public_map import PublicMap
+from discreet.learning.features.public_map import MOST_COLUMNS, PublicMap
 
 Floats = NDArray[np.float64]
-_MOST = 1 << 11
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -50,12 +49,12 @@ class RandomLeaves(PublicMap):
 
     def _sizes(self) -> tuple[int, int]:
         """Return the number of trees and their depth."""
-        trees = whole_number(self.trees, name="trees", least=1, most=_MOST)
-        leaves = whole_number(self.leaves, name="leaves", least=2, most=_MOST)
+        trees = whole_number(self.trees, name="trees", least=1, most=MOST_COLUMNS)
+        leaves = whole_number(self.leaves, name="leaves", least=2, most=MOST_COLUMNS)
         if leaves & (leaves - 1):
             raise ParameterError("leaves must be a power of 2; got another, write leaves=16", parameter="leaves")
-        if trees * leaves > _MOST:
-            raise ParameterError(f"trees times leaves must be at most {_MOST:,}; got more, write fewer trees")
+        if trees * leaves > MOST_COLUMNS:
+            raise ParameterError(f"trees times leaves must be at most {MOST_COLUMNS:,}; got more, write fewer trees")
         return trees, leaves.bit_length() - 1
 
     def _map(self, features: Floats, low: Floats, high: Floats) -> Floats:

@@ -195,9 +195,9 @@ def spread_directions(number: int, dimensions: int) -> Floats:
     start = np.outer(np.arange(1, number + 1), np.sqrt(np.arange(2, dimensions + 2)))
     places = _unit(np.cos(start * start))
     for _ in range(_REPELLING):
-        apart = places[:, np.newaxis] - places
-        squared = np.maximum((apart * apart).sum(axis=2) + np.eye(number), 1e-6)
-        places = _unit(places + _PUSH * (apart / squared[:, :, np.newaxis] ** 1.5).sum(axis=1))
+        squared = np.maximum(2.0 - 2.0 * (places @ places.T) + np.eye(number), 1e-6)
+        pushes = 1.0 / (squared * np.sqrt(squared))
+        places = _unit(places + _PUSH * (places * pushes.sum(axis=1, keepdims=True) - pushes @ places))
     return places
 
 
@@ -212,17 +212,25 @@ def merged(cells: Floats, weights: Floats, number: int) -> Floats:
     >>> merged(np.array([[0.0], [1.0], [5.0]]), np.array([3.0, 1.0, 1.0]), 2).tolist()
     [[0.25], [5.0]]
     """
-    places, sizes = list(cells), list(weights)
-    while len(places) > number:
-        held, mass = np.array(places), np.array(sizes)
-        apart = ((held[:, np.newaxis] - held) ** 2).sum(axis=2)
-        cost = apart * np.outer(mass, mass) / (mass[:, np.newaxis] + mass)
-        np.fill_diagonal(cost, np.inf)
-        kept, gone = sorted(divmod(int(cost.argmin()), len(places)))
-        places[kept] = (mass[kept] * held[kept] + mass[gone] * held[gone]) / (mass[kept] + mass[gone])
-        sizes[kept] = mass[kept] + mass[gone]
-        del places[gone], sizes[gone]
-    return np.array(places)
+    places, sizes, there = cells.copy(), weights.copy(), np.ones(len(cells), dtype=bool)
+    cost = np.array([_costs(place, cells, weights) for place in range(len(cells))])
+    for _ in range(len(cells) - number):
+        kept, gone = sorted(divmod(int(cost.argmin()), len(cells)))
+        both = sizes[kept] + sizes[gone]
+        places[kept] = (sizes[kept] * places[kept] + sizes[gone] * places[gone]) / both
+        sizes[kept], there[gone] = both, False
+        cost[gone], cost[:, gone] = np.inf, np.inf
+        cost[kept] = np.where(there, _costs(kept, places, sizes), np.inf)
+        cost[:, kept] = cost[kept]
+    return places[there]
+
+
+def _costs(place: int, cells: Floats, weights: Floats) -> Floats:
+    """Return by how much squared distances grow where a cell is merged with each other cell; infinity for itself."""
+    apart = ((cells[place] - cells) ** 2).sum(axis=1)
+    costs = apart * (weights[place] * weights) / (weights[place] + weights)
+    costs[place] = np.inf
+    return np.asarray(costs)
 
 
 def _usual(public: Public, cells: Floats) -> float:

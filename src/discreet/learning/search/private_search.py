@@ -23,7 +23,16 @@ from discreet.display import format_number
 from discreet.display.result import told_in_rows
 from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
 from discreet.laws.number import Number
-from discreet.learning.base import PrivateClassifier, PrivateEstimator, PrivateRegressor, Public, charged, stated_people
+from discreet.learning.base import (
+    PrivateClassifier,
+    PrivateEstimator,
+    PrivateRegressor,
+    Public,
+    charged,
+    chosen,
+    said,
+    stated_people,
+)
 from discreet.learning.exact import STEPS, FitRows, Measurements
 from discreet.learning.search.price import SearchPrice
 from discreet.learning.search.runs import Poisson, RunsLaw, TruncatedNegativeBinomial
@@ -104,7 +113,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         of scores, integers of 0 to 2^19 a row, which one person moves by at most 2^19, with the rest of mu^2; pure runs
         split epsilon alike. The score is the only ground of the choice, the first of equal ones wins. The price is that
         of `discreet.learning.search.price`. What a row adds to a score is the same beside any other rows: it is
-        predicted alone, from the same place in memory.
+        predicted alone, from the same place in memory, and counts 0 where a prediction or its score fails.
     Accuracy. A setting is tried at least once with the chance that `explain` shows. All runs share one price: each has
         more noise than one fit with a setting that is known beforehand.
     Cost. A fit and a prediction of every row by itself, for every run: about a tenth of a millisecond a row.
@@ -335,7 +344,7 @@ def _scored(model: Any, public: Public, rows: FitRows, score: Score | None) -> i
     for place, row in enumerate(rows.features):
         if np.isfinite(row).all():
             alone[0] = row
-            good = float(judge(place, alone))
+            good = judge(place, alone)
             total += 0 if math.isnan(good) else round(min(max(good, 0.0), 1.0) * STEPS)
     return total
 
@@ -346,10 +355,10 @@ def _judged_class(model: Any, public: Public, rows: FitRows, score: Score | None
     codes = np.empty(0) if rows.codes is None else rows.codes
 
     def judge(place: int, alone: Floats) -> float:
-        truth, found = int(codes[place]), int(model._scores(alone)[0].argmax())
-        if truth >= len(labels):
+        truth, found = int(codes[place]), said(lambda: chosen(model, alone))
+        if truth >= len(labels) or math.isnan(found):
             return 0.0
-        return float(truth == found) if score is None else score(labels[truth], labels[found])
+        return float(truth == found) if score is None else said(lambda: score(labels[truth], labels[int(found)]))
 
     return judge
 
@@ -362,7 +371,7 @@ def _judged(model: Any, public: Public, rows: FitRows, score: Score | None) -> C
     def judge(place: int, alone: Floats) -> float:
         if not math.isfinite(targets[place]):
             return 0.0
-        truth, found = min(max(float(targets[place]), low), high), float(model.predict(alone)[0])
-        return 1.0 - abs(truth - found) / (high - low) if score is None else score(truth, found)
+        truth, found = min(max(float(targets[place]), low), high), said(lambda: model.predict(alone)[0])
+        return 1.0 - abs(truth - found) / (high - low) if score is None else said(lambda: score(truth, found))
 
     return judge

@@ -15,7 +15,16 @@ from discreet.ledger.contract.decisions import (
 )
 from discreet.ledger.contract.entry import START, Entry, EntryKind, Shelf, changed
 from discreet.ledger.contract.parts import Parts, keep_beginning, keep_taking_up, parts_of, taking_up
-from discreet.ledger.contract.stored_text import MOST_BYTES, UNREADABLE, TextForms, array_of, array_words, in_full
+from discreet.ledger.contract.stored_text import (
+    MOST_BYTES,
+    UNREADABLE,
+    TextForms,
+    array_of,
+    array_words,
+    bytes_of_arrays,
+    fraction_of,
+    in_full,
+)
 from discreet.ledger.contract.terms import (
     Charge,
     Request,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import math
+import re
 import zlib
 from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
@@ -20,10 +21,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 MOST_BYTES = 64 << 20  # of a text that is stored; a larger release is handed out once
-UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError, zlib.error)
+UNREADABLE = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RecursionError,
+    TypeError,
+    ValueError,
+    zlib.error,
+)
 """What reading a text raises that some other version, or somebody else, has written."""
 
 _MOST_ARRAY = 4 << 30  # bytes of one array that is read
+_MOST_DIGITS = 1 << 12
+_FRACTION = re.compile(r"-?[0-9]+(/[0-9]+)?")
 Kind = tuple[type, Callable[[Any], Any], Callable[[Any], Any]]
 
 
@@ -44,7 +56,7 @@ class TextForms:
         self._other = other
         self._kinds: Mapping[str, Kind] = {
             "float": (float, repr, float),
-            "fraction": (Fraction, str, Fraction),
+            "fraction": (Fraction, str, fraction_of),
             "array": (np.ndarray, array_words, array_of),
             **own,
             "list": (list, self._listed, lambda content: [self.value(one) for one in content]),
@@ -100,6 +112,38 @@ def _refused(value: Any) -> Any:
     raise TypeError(f"{type(value).__name__} is not written so")
 
 
+def fraction_of(text: str) -> Fraction:
+    """Return a fraction that `str` has written: digits alone, for 1e99999999 is short and takes hours.
+
+    >>> fraction_of("-1/3")
+    Fraction(-1, 3)
+    """
+    if len(text) > _MOST_DIGITS or _FRACTION.fullmatch(text) is None:
+        raise ValueError("no fraction")
+    return Fraction(text)
+
+
+def bytes_of_arrays(plain: Any) -> int:
+    """Return how many bytes the arrays in what JSON has read will take: those of numbers, and those of texts.
+
+    >>> bytes_of_arrays({"tuple": [{"array": ["<f8", [2, 3], "..."]}]})
+    48
+    """
+    total, left = 0, [plain]
+    while left:
+        one = left.pop()
+        if isinstance(one, dict):
+            if "array" in one:
+                total += max(np.dtype(one["array"][0]).itemsize * math.prod(one["array"][1]), 0)
+            if "texts" in one:
+                texts = one["texts"][1]
+                total += 4 * len(texts) * max(map(len, texts), default=0)
+            left += one.values()
+        elif isinstance(one, list):
+            left += one
+    return total
+
+
 def array_words(array: NDArray[Any]) -> list[Any]:
     """Return an array of numbers as its type, its shape and its bytes, compressed."""
     little = np.ascontiguousarray(array.astype(array.dtype.newbyteorder("<")))
@@ -133,8 +177,9 @@ def in_full(value: Any, *, digested: tuple[type[Any], ...] = ()) -> Any:
     if isinstance(value, digested):
         return [kind, value.digest]
     if isinstance(value, np.ndarray):
-        content = np.ascontiguousarray(value)
-        return [kind, str(content.dtype), list(content.shape), hashlib.sha256(content.tobytes()).hexdigest()]
+        objects = value.dtype.hasobject  # whose bytes are addresses, and say nothing
+        content = in_full(value.tolist(), digested=digested) if objects else _hash(value)
+        return [kind, str(value.dtype), list(value.shape), content]
     if isinstance(value, Mapping):
         return [kind, *(in_full(pair, digested=digested) for pair in value.items())]
     if isinstance(value, tuple | list):
@@ -144,3 +189,7 @@ def in_full(value: Any, *, digested: tuple[type[Any], ...] = ()) -> Any:
         named = [(one.name, part) for one, part in held if not ("later" in one.metadata and part == one.default)]
         return [kind, *([name, in_full(part, digested=digested)] for name, part in named)]
     return [kind, value.name if isinstance(value, Enum) else repr(value)]
+
+
+def _hash(array: NDArray[Any]) -> str:
+    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()

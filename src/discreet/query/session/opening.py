@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from discreet.errors import MissingParameter, ParameterError, PolicyError
-from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP
+from discreet.errors import MissingParameter, ParameterError, PolicyError, RelationMismatch
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PureDP, Relation
 from discreet.privacy.numbers import as_written
 from discreet.query.engines import engine_and_policy
 from discreet.query.expression import Type, plain_value
@@ -108,6 +108,11 @@ def policy_of_frames(
         ledger=None if ledger is None else Path(ledger),
         file="the arguments of from_frames",
     )
+    if budget.relation not in (Relation.UNSTATED, policy.relation):
+        raise RelationMismatch(
+            f"budget must be for the neighbors of frames ({policy.relation.value}); got {budget.relation.value}, "
+            f"write it without relation=, or with relation=Relation.{policy.relation.name}"
+        )
     given = {**frames, **{name: frame for name, (frame, _) in seen.items()}}
     return with_source(policy, {name: _read(policy, name, frame) for name, frame in given.items()})
 

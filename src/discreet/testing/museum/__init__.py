@@ -11,6 +11,7 @@ from discreet.testing.museum import (
     floating_noise,
     gaussians,
     histograms,
+    learners,
     maximum,
     sensitivities,
     sparse_vector,
@@ -95,6 +96,15 @@ def faults() -> tuple[Exhibit, ...]:
         estimators.ClassesSeen(),
         estimators.ScoresOfRows(),
         estimators.ScoresByBlocks(),
+        learners.ClippedPeople(),
+        learners.ClippedRows(),
+        learners.HitsCounted(),
+        learners.HitsUncounted(),
+        learners.ThresholdReused(),
+        learners.HiddenRuns(),
+        learners.RevealedRuns(),
+        learners.Elimination(),
+        learners.EliminationTwiceAsFast(),
     )
 
 

@@ -10,7 +10,7 @@ import click
 from discreet.cli import options
 from discreet.cli.asking.learn.options import PRICE, price_options, read_model
 from discreet.cli.asking.options import opened
-from discreet.cli.console import ReadableConsole, answering, say_json, spinner
+from discreet.cli.console import ReadableConsole, answering, say_json, showing_what_is_paid, spinner
 from discreet.learning.base import prepared_score
 from discreet.privacy.guarantees import in_words, plain
 
@@ -37,20 +37,21 @@ def learn_evaluate(
             found = prepared_score(read, session, table, **{name: asked[name] for name in PRICE})
             with spinner(ReadableConsole(stderr=True), "Scoring"):
                 score, record = found.compute(confidence)
-        if as_json:
-            low, high = score.ends
-            values = {"score": found.name, "value": float(score.value), "low": low, "high": high}
-            say_json(
-                {
-                    **values, "confidence": score.confidence, "cost": plain(found.cost),
-                    "record": record.number, "replayed": record.replayed,
-                }
-            )  # fmt: skip
-            return
-        ReadableConsole().say_facts(
-            [
-                (found.name, str(score)),
-                ("cost", in_words(found.cost)),
-                ("record", f"{record.number}{', handed out again at no cost' if record.replayed else ''}"),
-            ]
-        )
+        with showing_what_is_paid(record.number):
+            if as_json:
+                low, high = score.ends
+                values = {"score": found.name, "value": float(score.value), "low": low, "high": high}
+                say_json(
+                    {
+                        **values, "confidence": score.confidence, "cost": plain(found.cost),
+                        "record": record.number, "replayed": record.replayed,
+                    }
+                )  # fmt: skip
+                return
+            ReadableConsole().say_facts(
+                [
+                    (found.name, str(score)),
+                    ("cost", in_words(found.cost)),
+                    ("record", f"{record.number}{', handed out again at no cost' if record.replayed else ''}"),
+                ]
+            )

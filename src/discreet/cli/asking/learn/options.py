@@ -13,13 +13,14 @@ from discreet.cli import options
 from discreet.cli.console import Refusal
 from discreet.errors import InputError
 from discreet.query import Session
-from discreet.query.policy import MOST_PEOPLE
 
 optional("sklearn", extra="learn", purpose="discreet learn")
 
 from discreet import learning  # noqa: E402  the line above says what to install where it is missing
 from discreet.learning.base import PreparedFit, PrivateEstimator, prepared_fit  # noqa: E402
 
+_MOST_PEOPLE = 1 << 40  # as estimators have it
+_MOST_DIGITS = 300
 PRICE = ("epsilon", "delta", "rho", "mu", "share")
 _MADE = {name: getattr(learning, name) for name in learning.__all__}
 ESTIMATORS = {name: one for name, one in _MADE.items() if isinstance(one, type) and issubclass(one, PrivateEstimator)}
@@ -45,7 +46,7 @@ fit_options = options.decorated(
             help="A parameter of the model, the value in JSON: bins=8, max_depth=3.",
         ),
         price_options,
-        click.option("--people", type=click.IntRange(1, MOST_PEOPLE), help="About how many rows; public, not counted."),
+        click.option("--people", type=click.IntRange(1, _MOST_PEOPLE), help="About how many rows; public, not counted"),
     ]
 )  # fmt: skip
 
@@ -69,10 +70,19 @@ def _settings(estimator: str, written: tuple[str, ...]) -> dict[str, Any]:
         if name not in known:
             raise Refusal(f"--set: {estimator} has no parameter {name[:40]!r}; it has {', '.join(known)}")
         try:
-            found[name] = json.loads(value)
+            found[name] = json.loads(value, parse_int=_whole)
         except (ValueError, RecursionError):
-            raise Refusal(f"--set: the value of {name} must be written in JSON, such as {name}=8") from None
+            raise Refusal(
+                f"--set: the value of {name} must be written in JSON, such as {name}=8, at most {_MOST_DIGITS} digits"
+            ) from None
     return found
+
+
+def _whole(digits: str) -> int:
+    """Return a whole number that a float can be made of."""
+    if len(digits) > _MOST_DIGITS:
+        raise ValueError("too long")
+    return int(digits)
 
 
 def read_model(path: Path) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +14,12 @@ from discreet.cli import options
 from discreet.cli.asking.learn.options import read_model
 from discreet.cli.asking.synthesize import check_file
 from discreet.cli.console import ReadableConsole, Refusal, answering
+from discreet.display import csv_cell
+from discreet.display.csv_text import write_csv
 from discreet.frames import FrameColumn, Type, typed
 
 _PREDICTION = "prediction"
+_NUMBER = re.compile(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", re.ASCII)
 
 
 @options.command("predict")
@@ -48,9 +52,8 @@ def learn_predict(model: Path, rows: Path, out: Path | None) -> None:
         }
         found = read.predict(columns).tolist() if cells else []
         text = io.StringIO()
-        writer = csv.writer(text, lineterminator="\n")
-        writer.writerow([*names, _PREDICTION])
-        writer.writerows([*row, one] for row, one in zip(cells, found, strict=True))
+        rest = ([*map(_harmless, row), csv_cell(one)] for row, one in zip(cells, found, strict=True))
+        write_csv(text, [*map(csv_cell, names), _PREDICTION], rest)
         if out is None:
             click.echo(text.getvalue(), nl=False)
             return
@@ -61,16 +64,24 @@ def learn_predict(model: Path, rows: Path, out: Path | None) -> None:
 def _table(path: Path) -> tuple[list[str], list[list[str]]]:
     """Return the names of the columns and the rows of a CSV file."""
     try:
-        with path.open(encoding="utf-8", newline="") as opened_file:
+        with path.open(encoding="utf-8-sig", newline="") as opened_file:
             names, *cells = list(csv.reader(opened_file, strict=True)) or [[]]
     except OSError as problem:
         raise Refusal(f"cannot read {path}: {problem.strerror}") from None
-    except (UnicodeDecodeError, csv.Error):
+    except UnicodeDecodeError:
         raise Refusal(f"{path} must be a CSV file in UTF-8; got another") from None
+    except csv.Error:
+        most = csv.field_size_limit()
+        raise Refusal(f"{path} must be a CSV file with cells of at most {most:,} characters; got another") from None
     cells = [row for row in cells if row]
     if len(set(names)) < len(names) or any(len(row) != len(names) for row in cells):
         raise Refusal(f"{path} must have a name for every column, each once, and as many cells in every row")
     return names, cells
+
+
+def _harmless(cell: str) -> object:
+    """Return a cell that no spreadsheet takes for a formula; a number with its sign is none."""
+    return cell if _NUMBER.fullmatch(cell) else csv_cell(cell)
 
 
 def _column(texts: list[str], values: Any) -> list[Any]:

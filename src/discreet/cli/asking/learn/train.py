@@ -9,9 +9,9 @@ import click
 
 from discreet.cli import options
 from discreet.cli.asking.learn.options import fit_options, prepared
-from discreet.cli.asking.options import opened
-from discreet.cli.asking.synthesize import check_file, check_place
-from discreet.cli.console import ReadableConsole, answering, say_json, spinner
+from discreet.cli.asking.options import check_place, opened
+from discreet.cli.asking.synthesize import check_file
+from discreet.cli.console import ReadableConsole, answering, say_json, showing_what_is_paid, spinner
 from discreet.learning import save_model
 from discreet.privacy.guarantees import in_words, plain
 
@@ -28,22 +28,23 @@ def learn_train(table: str, policy: Path, analyst: str | None, out: Path, as_jso
     with answering():
         check_file(out, (".json",))  # what cannot be written is refused before anything is charged
         with opened(policy, analyst) as session:
-            check_place(out, session.policy.source)
+            check_place("--out", out, session.policy, policy)
             found = prepared(session, table, asked)
             with spinner(ReadableConsole(stderr=True), "Learning"):
                 record = found.fit()
-        written = save_model(found.model, out)
-        if as_json:
-            plan = {"estimator": type(found.model).__name__, "cost": plain(found.cost)}
-            say_json({**plan, "record": record.number, "replayed": record.replayed, "file": str(written)})
-            return
-        console = ReadableConsole()
-        console.say_facts(
-            [
-                ("model", type(found.model).__name__),
-                ("cost", in_words(found.cost)),
-                ("expect", found.explain().regime),
-                ("record", f"{record.number}{', handed out again at no cost' if record.replayed else ''}"),
-            ]
-        )
-        console.say_written(written)
+        with showing_what_is_paid(record.number):
+            written = save_model(found.model, out)
+            if as_json:
+                plan = {"estimator": type(found.model).__name__, "cost": plain(found.cost)}
+                say_json({**plan, "record": record.number, "replayed": record.replayed, "file": str(written)})
+                return
+            console = ReadableConsole()
+            console.say_facts(
+                [
+                    ("model", type(found.model).__name__),
+                    ("cost", in_words(found.cost)),
+                    ("expect", found.explain().regime),
+                    ("record", f"{record.number}{', handed out again at no cost' if record.replayed else ''}"),
+                ]
+            )
+            console.say_written(written)

@@ -1,0 +1,194 @@
+"""Membership in a training set by shadow models: what a model says of a person, with and without them in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.attacks.results import QUARTERS, read_only
+from discreet.attacks.tracing import area_ceiling
+from discreet.data.invention import coins
+from discreet.data.table import check_whole
+from discreet.display import Progress, listener
+from discreet.display.plots import BLUE, INK, SOFT, Plot, axes, explained
+from discreet.display.result import Row, percent, told_in_rows
+from discreet.errors import InputError
+from discreet.laws import Enclosure
+from discreet.laws.number import Number
+
+Floats = NDArray[np.float64]
+Train = Callable[[Floats, NDArray[Any]], Any]
+_SUREST = 1e-12  # a chance of 1 would have an infinite logit
+_LEAST_SPREAD = 1e-6
+
+
+@told_in_rows
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class ShadowMembership:
+    """Scores of everybody about every model, a line a model, and who was in which.
+
+    `area` compares members and outsiders of different models and of different people, so that `ceiling`, if the models
+    had a price, bounds its expectation.
+    """
+
+    scores: Floats
+    included: NDArray[np.bool_]
+    ceiling: Enclosure | None
+
+    def __post_init__(self) -> None:
+        read_only(self.scores, self.included)
+
+    @property
+    def area(self) -> float:
+        """The area under the ROC curve: how often a member's score is above an outsider's, ties half."""
+        return float(self._shares()[0].mean())
+
+    @property
+    def area_error(self) -> float:
+        """The standard error of the area over trainings of these people, by DeLong's estimate with models as units."""
+        return float(math.sqrt(sum(one.var(ddof=1) / len(one) for one in self._shares())))
+
+    def _shares(self) -> tuple[Floats, Floats]:
+        """Return for every model how often its members are above outsiders, and members above its outsiders.
+
+        Each model's mean is weighed by its number of pairs, so that the mean over models is that over all pairs.
+        """
+        models = len(self.scores)
+        wins, pairs = np.zeros((models, models)), np.zeros((models, models))
+        for one in range(models):
+            for other in range(models):
+                if one != other:
+                    wins[one, other], pairs[one, other] = self._won(one, other)
+        total = pairs.sum() / models
+        return wins.sum(axis=1) / total, wins.sum(axis=0) / total
+
+    def _won(self, one: int, other: int) -> tuple[float, int]:
+        """Return how many pairs of a member of one model and an outsider of another the member wins, and all pairs."""
+        inside, outside = self.included[one], ~self.included[other]
+        members, outsiders = self.scores[one][inside], np.sort(self.scores[other][outside])
+        below = np.searchsorted(outsiders, members, "left") + np.searchsorted(outsiders, members, "right")
+        same = inside & outside
+        own = np.sign(self.scores[one][same] - self.scores[other][same]) / 2 + 0.5
+        return float(below.sum() / 2 - own.sum()), len(members) * len(outsiders) - int(same.sum())
+
+    def found(self, level: float = 0.01) -> float:
+        """Return the frequency of members who score above all but that frequency of the outsiders."""
+        bar = np.quantile(self.scores[~self.included], 1 - level, method="higher")
+        return float(np.mean(self.scores[self.included] > bar))
+
+    def _rows(self) -> list[Row]:
+        """Return what people want to read, in order; the ceiling is rounded up."""
+        top = None if self.ceiling is None else f"{math.ceil(1000 * self.ceiling.upper) / 1000:.3f}"
+        return [
+            ("models", f"{len(self.scores):,}, each with about half of {self.scores.shape[1]:,} people"),
+            ("area", f"{self.area:.3f}"),
+            ("members found at 1 % false alarms", percent(self.found())),
+            ("ceiling of the area", top),
+        ]
+
+    def plot(self) -> Plot:
+        """Draw the ROC curve beside a coin; needs the extra `plot`."""
+        drawn = axes(
+            title=f"Membership in {len(self.scores):,} models", x_label="outsiders accused", y_label="members found"
+        )
+        drawn.plot([0, 1], [0, 1], color=SOFT, linewidth=1.2, linestyle=":", label="a coin")
+        members, outsiders = (np.sort(self.scores[who]) for who in (self.included, ~self.included))
+        levels = np.unique(np.concatenate([members, outsiders]))[::-1]
+        rates = [np.append(0.0, 1 - np.searchsorted(one, levels, "left") / len(one)) for one in (outsiders, members)]
+        drawn.plot(*rates, color=BLUE, linewidth=2.0, label="measured")
+        if self.ceiling is not None:
+            drawn.plot([], [], color=INK, label=f"area of any attack at most {self.ceiling.upper:.3f}")
+        drawn.set_xticks(*QUARTERS)
+        drawn.set_yticks(*QUARTERS)
+        return explained(drawn, ncols=3)
+
+
+def shadow_membership(
+    train: Train,
+    rows: Any,
+    labels: Any,
+    *,
+    models: int,
+    seed: int,
+    mu: Number | None = None,
+    progress: Progress | None = None,
+) -> ShadowMembership:
+    """Say of people and models who is in which, by what all other models, with and without a person, say of them.
+
+    Fair coins of a seed put everybody into about half of the models that `train` makes of rows and labels. Each model
+    is attacked in turn, the others being its shadows: the logit of the chance that a model gives a person's own label
+    has a normal law over the shadows with them, and another over those without, and the score is the logarithm of the
+    ratio of the two. The owner may give `mu`, if `train` is mu-Gaussian-DP under add/remove; the attack does not use
+    it. `progress` is called with the models trained and their number.
+
+    Privacy. If `train` is mu-Gaussian-DP for a person more or less, the expected area is at most Phi(mu / sqrt 2), for
+        any scores that are made of the models and of the coins of their shadows: `area_ceiling`.
+        Proof: take a member a of the model k and an outsider b of the model l, with k and l as well as a and b
+        different, and all coins but these two given. Let p be the chance that a's score about k is above b's score
+        about l, ties decided by a coin. The score of a about k is made of all models and of coins of other models, that
+        of a itself in k not among them; so for b. Turn both coins: a is now outside k, b inside l, and each of two
+        independent trainings has made one step, together sqrt(2) mu. On average over all choices of (k, a) and (l, b)
+        the chance is 1 - p now, because the two have changed places. The trade-off is that of normal laws, so the
+        quantile of p is at most sqrt(2) mu plus that of 1 - p, which is its negative: p <= Phi(mu / sqrt 2). Scores use
+        the coin of b in k, and that of a in l; these are neither of the two.
+    Cost. One training a model; one prediction a person and model.
+    Reference. Carlini, Chien, Nasr, Song, Terzis, Tramer 2022 (LiRA); for the ceiling Dong, Roth, Su 2022.
+
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from discreet.attacks import invented_labels
+    >>> people = invented_labels(people=200, columns=20, seed=3)
+    >>> forest = RandomForestClassifier(10, random_state=0)
+    >>> shadow_membership(forest.fit, *people, models=16, seed=1).area > 0.65
+    True
+    """
+    table, own = np.asarray(rows, dtype=np.float64), np.asarray(labels)
+    check_whole("models", models, low=8, high=100_000)
+    if table.ndim != 2 or own.shape != (len(table),) or len(table) < 4:
+        raise InputError("rows and labels must be at least four of each, as scikit-learn takes them; write X, y")
+    tell = listener(progress)
+    included = coins(seed).integers(0, 2, (models, len(table))).astype(bool)
+    logits = np.empty(included.shape)
+    for place, inside in enumerate(included):
+        logits[place] = _logits(train(table[inside], own[inside]), table, own)
+        tell(place + 1, models)
+    top = None if mu is None else area_ceiling(mu)
+    return ShadowMembership(_scores(logits, included), included, top)
+
+
+def _logits(model: Any, rows: Floats, labels: NDArray[Any]) -> Floats:
+    """Return how sure a model is of everybody's own label; a class that it never saw has no chance."""
+    chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
+    matches = labels[:, np.newaxis] == np.asarray(model.classes_)[np.newaxis, :]
+    own = np.clip((chances * matches).sum(axis=1), _SUREST, 1 - _SUREST)
+    return np.asarray(np.log(own) - np.log1p(-own))
+
+
+def _scores(logits: Floats, included: NDArray[np.bool_]) -> Floats:
+    """Return log-likelihood ratios of normal laws, fitted for every person without the model that is attacked."""
+    found = np.empty(logits.shape)
+    for place in range(len(logits)):
+        others = np.arange(len(logits)) != place
+        ratio = np.zeros(logits.shape[1])
+        for side, sign in ((included, 1.0), (~included, -1.0)):
+            mean, spread = _fitted(logits[others], side[others])
+            ratio -= sign * (np.log(spread) + ((logits[place] - mean) / spread) ** 2 / 2)
+        found[place] = ratio
+    return found
+
+
+def _fitted(logits: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Return mean and standard deviation of every person's logits over the chosen models, 0 and 1 for none.
+
+    With few models a person's own spread is uncertain: it is drawn towards that of all people, for which it counts as
+    much as eight models do.
+    """
+    count = np.maximum(chosen.sum(axis=0), 1)
+    mean = np.where(chosen, logits, 0.0).sum(axis=0) / count
+    squares = np.where(chosen, (logits - mean) ** 2, 0.0).sum(axis=0)
+    common = squares.sum() / max(int(np.maximum(chosen.sum(axis=0) - 1, 0).sum()), 1)
+    return mean, np.sqrt((squares + 8 * common) / (count + 7)) + _LEAST_SPREAD

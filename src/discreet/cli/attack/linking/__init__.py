@@ -1,0 +1,1 @@
+"""Attacks that find people in tables without names: linkage, ratings, k-anonymity."""

@@ -1,0 +1,108 @@
+"""Membership by shadow models: plain models tell who is in them, private ones no more than their ceiling."""
+
+from __future__ import annotations
+
+import warnings
+from statistics import NormalDist
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+
+from discreet.attacks import ShadowMembership, area_ceiling, invented_labels, shadow_membership
+from discreet.errors import InputError
+from discreet.laws import RoundedGaussian
+from tests.attacks.models import trained
+
+PEOPLE = invented_labels(people=400, columns=40, seed=3)
+
+
+def unregularized(rows, labels):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # it may not converge where the classes can be told apart
+        return LogisticRegression(C=1e9, max_iter=500).fit(rows, labels)
+
+
+@pytest.mark.parametrize("train", [RandomForestClassifier(10, random_state=0).fit, unregularized])
+def test_plain_models_tell_who_is_in_them(train):
+    found = shadow_membership(train, *PEOPLE, models=48, seed=1)  # nothing is drawn but from seeds
+    assert found.area >= 0.62
+    assert found.area > 0.5 + 10 * found.area_error
+    assert found.ceiling is None
+
+
+@pytest.mark.theorem("shadow_membership.privacy")
+def test_a_private_model_stays_below_its_ceiling(rounds):
+    """At epsilon 1 the area is about 0.52, the ceiling 0.576, the standard error of 48 models 0.008.
+
+    Three standard errors above the ceiling are ten above the mean.
+    """
+    mu = trained.mu(trained.labels(1))
+    count = rounds(sample=48, full=400)
+    found = shadow_membership(
+        lambda rows, labels: trained.labels(1).fit(rows, labels), *PEOPLE, models=count, seed=1, mu=mu
+    )
+    assert found.ceiling is not None
+    assert found.ceiling.upper == pytest.approx(NormalDist().cdf(mu / 2**0.5), abs=1e-9)
+    assert found.area <= found.ceiling.upper + 3 * found.area_error
+
+
+class Count:
+    """A 'model' that publishes who is in it, each person with normal noise: as much as mu-Gaussian privacy allows."""
+
+    classes_ = np.array([0, 1])
+    scale = 1000
+
+    def __init__(self, rows, mu):
+        noise = RoundedGaussian(self.scale / mu).draw(2).astype(float)
+        self.values = np.array([(rows[:, 0] == 0).any(), (rows[:, 0] == 1).any()]) * self.scale + noise
+        self.mu = mu
+
+    def predict_proba(self, rows):
+        """Return chances whose logit is the noisy value of the first two people, and a coin's for everybody else."""
+        shown = np.zeros(len(rows))
+        first = rows[:, 0] < 2
+        shown[first] = self.values[rows[first, 0].astype(int)] / self.scale
+        chance = 1 / (1 + np.exp(-shown))
+        return np.column_stack([1 - chance, chance])
+
+
+@pytest.mark.theorem("shadow_membership.privacy")
+def test_a_model_that_shows_all_it_may_reaches_the_ceiling_and_no_more():
+    """Two of two people are shown with noise for one step: their area is Phi(mu / sqrt 2) but for what fitting loses.
+
+    400 models have 2 x 200 members and outsiders, a standard error of about 0.018; the margin of six is 0.11.
+    """
+    mu, rows = 1.0, np.arange(4.0)[:, None]
+    found = shadow_membership(lambda table, _: Count(table, mu), rows, np.ones(4, int), models=400, seed=1, mu=mu)
+    shown = ShadowMembership(found.scores[:, :2].copy(), found.included[:, :2].copy(), None)
+    top = area_ceiling(mu).upper
+    assert top - 0.12 < shown.area < top + 0.11
+
+
+def test_pairs_are_of_different_models_and_people():
+    included = np.array([[True, False], [False, True], [True, False]])
+    scores = np.array([[9.0, 0.0], [1.0, 5.0], [3.0, 2.0]])
+    found = ShadowMembership(scores, included, None)
+    # members (model, person, score): (0, 0, 9), (1, 1, 5), (2, 0, 3); outsiders: (0, 1, 0), (1, 0, 1), (2, 1, 2)
+    pairs = [(9, 2), (5, None), (3, 0)]  # of different models and people: only these
+    won = sum(1 for one, other in pairs if other is not None and one > other)
+    assert found.area == pytest.approx(won / 2)
+
+
+def test_ties_count_half():
+    included = np.random.default_rng(1).integers(0, 2, (8, 30)).astype(bool)
+    assert ShadowMembership(np.zeros((8, 30)), included, None).area == pytest.approx(0.5)
+
+
+def test_progress_counts_the_models_and_a_question_without_people_is_refused():
+    seen: list[tuple[int, int | None]] = []
+    rows, labels = invented_labels(people=40, columns=3, seed=1)
+    found = shadow_membership(
+        unregularized, rows, labels, models=8, seed=1, progress=lambda done, total: seen.append((done, total))
+    )
+    assert seen == [(place, 8) for place in range(1, 9)]
+    assert "area" in str(found)
+    with pytest.raises(InputError, match="at least four"):
+        shadow_membership(unregularized, rows[:3], labels[:3], models=8, seed=1)
