@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+import warnings
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +13,7 @@ import pytest
 from scipy import sparse
 
 from discreet.errors import DiscreetError, RelationMismatch
+from discreet.learning.base import check_model
 from discreet.ledger import Ledger, MemoryLedger, Terms
 from discreet.privacy import ZCDP, ApproxDP, Guarantee, PureDP, Relation
 from tests.learning.every_estimator.estimators import CLASSIFIERS, PRIVATE, REGRESSIONS, configured, labels
@@ -188,3 +191,47 @@ def test_an_error_of_the_fit_itself_says_one_constant_thing(name: str, monkeypat
     assert "Ada" not in str(caught.value)
     assert caught.value.__context__ is None
     assert books.balance().spent != ZCDP(0, relation=NEIGHBOR)
+
+
+@pytest.mark.parametrize("name", list(PRIVATE))
+@pytest.mark.parametrize("mu", [1e-30, 1e9, 1e30])
+def test_an_extreme_price_is_planned_and_fitted_and_one_beyond_is_refused(name: str, mu: float) -> None:
+    model = configured(name, epsilon=None, delta=None, mu=mu)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert model.explain(2).plan
+        check_model(model.fit(ROWS, labels(name, 20, RANDOM)))
+    beyond = configured(name, epsilon=None, delta=None, mu=Fraction(mu) / 10 if mu < 1 else Fraction(mu) * 10**22)
+    with pytest.raises(DiscreetError, match="noise can be made for"):
+        beyond.fit(ROWS, labels(name, 20, RANDOM))
+
+
+TOO_LARGE: list[tuple[str, dict[str, Any], int, str]] = [
+    ("AdditiveClassifier", {"bins": 1024, "classes": list(range(100))}, 200, "got 100 times 204,801 weights"),
+    ("AdditiveClassifier", {"bins": 1024, "classes": list(range(7)), "people": 2**40}, 2048, "weights in 200 steps"),
+    ("CategoricalNB", {"bins": 65536}, 100, "got 19,660,803"),
+    ("RandomForestClassifier", {"n_estimators": 4096, "max_depth": 16}, 1, "at most 16,777,216 sums"),
+]
+
+
+@pytest.mark.parametrize(("name", "stated", "features", "words"), TOO_LARGE)
+def test_a_model_that_is_too_large_is_refused_in_numbers_before_the_charge(
+    name: str, stated: dict[str, Any], features: int, words: str
+) -> None:
+    model = configured(name, epsilon=None, delta=None, mu=1, **stated)
+    with pytest.raises(DiscreetError, match=words):
+        model.explain(features)
+    ledger = ledger_with(ZCDP(9, delta=1e-9, relation=NEIGHBOR))
+    before = len(list(ledger.entries()))
+    with pytest.raises(DiscreetError, match=words):
+        model.fit(np.zeros((3, features)), np.zeros(3), ledger=ledger, analyst="ada")
+    assert len(list(ledger.entries())) == before
+
+
+def test_a_large_forest_needs_no_memory_for_the_boxes_of_its_nodes() -> None:
+    tracemalloc.start()
+    tree = configured("DecisionTreeClassifier", max_depth=14).fit(np.zeros((3, 2048)), [0, 1, 2])
+    most = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert tree.splits_.thresholds.shape == (1, 2**14 - 1)
+    assert most < 1 << 27  # boxes of 2^14 nodes and 2,048 features would be 2^29 bytes

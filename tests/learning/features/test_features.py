@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 
-from discreet.errors import MissingParameter, ParameterError
+from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.learning import Bins, FourierFeatures, LogisticRegression, RandomLeaves
 from discreet.learning.exact import CHUNK
 from discreet.learning.features.fourier_features import waves
@@ -125,6 +125,7 @@ def test_another_seed_is_another_map() -> None:
         (FourierFeatures(), "bounds"),
         (Bins(bounds=(1, 0)), "bounds"),
         (Bins(bounds=(0, 1), bins=1), "bins"),
+        (Bins(bounds=(0, 1), bins=1024), "at most 2,048 columns; got 3,072"),
         (RandomLeaves(bounds=(0, 1), leaves=12), "leaves"),
         (RandomLeaves(bounds=(0, 1), trees=0), "trees"),
         (RandomLeaves(bounds=(0, 1), trees=2000), "trees"),
@@ -140,6 +141,14 @@ def test_another_seed_is_another_map() -> None:
 def test_what_is_missing_or_wrong_is_refused_at_fit(made: Any, told: str) -> None:
     with pytest.raises((ParameterError, MissingParameter), match=told):
         made.fit(np.zeros((2, 3)))
+
+
+@pytest.mark.parametrize(
+    "made", [Bins(bounds=(0, 1), bins=2), RandomLeaves(bounds=(0, 1)), FourierFeatures(bounds=(0, 1))]
+)
+def test_more_columns_than_an_estimator_takes_are_refused(made: Any) -> None:
+    with pytest.raises(InputError, match="at most 2,048 features; got 100,000"):
+        made.fit_transform(np.zeros((2, 100_000)))
 
 
 def test_a_private_model_behind_a_map_learns_what_no_line_can() -> None:

@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from discreet.errors import ParameterError
 from discreet.learning import KMeans
 from discreet.learning.exact import STEPS
+from discreet.learning.moments import k_means
 from discreet.learning.moments.k_means import merged, nearest, spread_directions, spread_places
 from tests.learning.moments.models import made, noiseless
 
@@ -86,6 +87,25 @@ def test_merging_keeps_the_mean_of_all() -> None:
     cells, weights = random.normal(size=(12, 3)), random.uniform(1, 5, 12)
     assert np.allclose(merged(cells, weights, 1)[0], weights @ cells / weights.sum())
     assert np.array_equal(merged(cells, weights, 12), cells)
+
+
+def test_merging_computes_what_changed_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+    whole = k_means._costs
+    monkeypatch.setattr(k_means, "_costs", lambda place, *more: calls.append(place) or whole(place, *more))
+    random = np.random.default_rng(7)
+    cells, weights = random.normal(size=(40, 2)), random.uniform(1, 5, 40)
+    found = merged(cells, weights, 5)
+    assert len(calls) == 40 + 35
+    while len(cells) > 5:  # all distances again after every merger
+        apart = ((cells[:, np.newaxis] - cells) ** 2).sum(axis=2)
+        cost = apart * np.outer(weights, weights) / (weights[:, np.newaxis] + weights)
+        np.fill_diagonal(cost, np.inf)
+        kept, gone = sorted(divmod(int(cost.argmin()), len(cells)))
+        cells[kept] = np.average(cells[[kept, gone]], axis=0, weights=weights[[kept, gone]])
+        weights[kept] += weights[gone]
+        cells, weights = np.delete(cells, gone, axis=0), np.delete(weights, gone)
+    assert np.allclose(found, cells)
 
 
 def test_an_explanation_needs_no_rows() -> None:

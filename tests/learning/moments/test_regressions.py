@@ -11,6 +11,7 @@ from sklearn.exceptions import NotFittedError
 
 from discreet.errors import ParameterError
 from discreet.learning import Ridge
+from discreet.learning.moments.ridge import RegressionMoments
 from discreet.privacy import Relation
 from tests.learning.moments.models import REGRESSIONS, made, noiseless
 
@@ -110,3 +111,10 @@ def test_explanations_need_no_rows(kind: type[Any]) -> None:
     noise = [next(iter(one.noise.values())) for one in explained]
     assert max(noise) / min(noise) == pytest.approx(2**0.5, rel=0.02)
     assert "signal" in stated(kind).explain(4).regime
+
+
+def test_the_noise_of_a_product_with_the_target_is_told_in_its_unit() -> None:
+    product, with_target = made(Ridge, target_bounds=(0, 100)).explain(4).noise.values()
+    moments = RegressionMoments.of(np.eye(6) * 40.0, product * 40, 1.0, 40)  # of 40 rows, as many as are stated
+    assert with_target == pytest.approx(50 * moments.target_noise)
+    assert moments.noise == pytest.approx(product)

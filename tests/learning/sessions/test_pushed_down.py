@@ -133,3 +133,11 @@ def test_the_rows_themselves_are_read_where_a_model_needs_more_than_counts_or_a_
         with pytest.raises(Exception, match="approximate, concentrated or Gaussian"):
             prepared_fit(mu, session, "people", FEATURES, "label")
         assert prepared_fit(odd, session, "people", ["color"], "grade").pushed is None
+
+
+@pytest.mark.parametrize("model", [CategoricalNB(bins=20_000), RandomForestClassifier(n_estimators=2000, max_depth=11)])
+def test_boxes_that_no_select_could_hold_are_never_made(model: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("categorical_nb.first_float", "trees.Splits.boxes"):
+        monkeypatch.setattr(f"discreet.learning.counts.{name}", lambda *_: pytest.fail("a box was made"))
+    with opened(hostile(2)) as session:
+        assert prepared_fit(model, session, "people", ["age", "income"], "label", epsilon=1, people=400).pushed is None

@@ -77,7 +77,14 @@ class Ridge(LinearModel):
 
     def _noise(self, public: Public) -> Mapping[str, float]:
         noise = gram_noise(public, Measurements(public.price), Fraction(1))[1]
-        return {"mean product of two features": noise * self._length(public) ** 2 / public.neighbors.people}
+        product = noise * self._length(public) ** 2 / public.neighbors.people
+        if public.target is None:
+            raise AssertionError("a regression has a target")
+        half = public.target[1] / 2 - public.target[0] / 2
+        return {
+            "mean product of two features": product,
+            "mean product of a feature and the target, in the target's unit": product / _TARGET * half,
+        }
 
     def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
         ball, constant, length = Ball(public, _REACH), self._constant_of(public), self._length(public)
