@@ -85,12 +85,8 @@ def test_a_draw_asks_for_more_bits_only_where_the_first_leave_it_open() -> None:
     assert law._inverse((((1 << 64) - 1) << 64) + (1 << 60), 128) == 65
 
 
-<<<<<<< HEAD
-@pytest.mark.theorem("PrivateSearch.privacy", "search_delta.privacy")
-=======
 @pytest.mark.theorem("PrivateSearch.privacy")
 @pytest.mark.theorem("search_delta.privacy")
->>>>>>> main
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_the_exact_law_of_the_winner_never_exceeds_the_gaussian_price(law: RunsLaw) -> None:
     chances = _chances(law)
@@ -111,12 +107,8 @@ def test_the_exact_law_of_the_winner_never_exceeds_the_gaussian_price(law: RunsL
                 assert max(_delta(first, second, level), _delta(second, first, level)) <= claim + 1e-9
 
 
-<<<<<<< HEAD
-@pytest.mark.theorem("PrivateSearch.privacy", "pure_search_epsilon.privacy")
-=======
 @pytest.mark.theorem("PrivateSearch.privacy")
 @pytest.mark.theorem("pure_search_epsilon.privacy")
->>>>>>> main
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_the_exact_law_of_the_winner_never_exceeds_the_pure_price(law: RunsLaw) -> None:
     chances = _chances(law)
