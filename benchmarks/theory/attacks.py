@@ -73,13 +73,16 @@ def _audits(models: Any) -> Iterator[Row]:
             f"one-run audit, epsilon {epsilon}, confidence 0.9999", f"bounds {np.mean(lows):.2f} on average, at most "
             f"{max(lows):.2f}", f"{TRAININGS} trainings", "", f"<= {epsilon}", max(lows) <= epsilon,
         )  # fmt: skip
-    sharp = [found.low for found in audited(training, confidence=0.95)]
-    yield Row("one-run audit, epsilon 10, confidence 0.95", f"{np.mean(sharp):.2f} on average",
-              f"{TRAININGS} trainings", "", ">= 2.8", float(np.mean(sharp)) >= 2.8)  # fmt: skip
     twin = models.RepeatedRows(models.DescentTraining(epsilon=4, delta=DELTA, people=1_000), times=2)
-    refuted = sum(found.refuted for found in audited(twin, guesses=250, confidence=0.95))
-    yield Row("canaries let through twice, epsilon 4, confidence 0.95", f"refuted in {refuted} of {TRAININGS}",
-              "", "", ">= 90", refuted >= 90)  # fmt: skip
+    for confidence, held in ((0.9999, True), (0.95, False)):  # a bar counts at the confidence that all audits have
+        reached = float(np.mean([found.low for found in audited(training, confidence=confidence)]))
+        what = f"one-run audit, epsilon 10, confidence {confidence}: how much is proven"
+        bar = (">= 2.8", reached >= 2.8) if held else ()
+        yield Row(what, f"{reached:.2f} on average", f"{TRAININGS} trainings", "", *bar)
+        refuted = sum(found.refuted for found in audited(twin, guesses=250, confidence=confidence))
+        what = f"canaries let through twice, epsilon 4, confidence {confidence}"
+        bar = (">= 90", refuted >= 90) if held else ()
+        yield Row(what, f"refuted in {refuted} of {TRAININGS}", "", "", *bar)
 
 
 def _inversions(models: Any) -> Iterator[Row]:
