@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
+import sys
+import threading
 
 import numpy as np
 import pytest
 
-from discreet.errors import InputError, MissingParameter, ParameterError, StreamSpent
+from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.learning.holdout import Ladder, ReusableHoldout
 
 PRICE = {"epsilon": 1, "delta": 1e-6}
@@ -186,3 +190,54 @@ def test_the_number_of_queries_is_the_largest_within_the_error():
     for error, confidence in ((0.04, 0.95), (0.07, 1.0), (-1, 0.9)):
         with pytest.raises(ParameterError):
             made.queries(error=error, confidence=confidence)
+
+
+@pytest.mark.theorem("_PaidHits.privacy")
+def test_many_threads_are_paid_no_more_answers_than_were_priced():
+    made = holdout(people=50, hits=2, epsilon=50)
+    told = []
+
+    def ask() -> None:
+        for _ in range(5):
+            try:
+                told.append(made.ask(on_training=1.0, on_holdout=[0.0] * 50))
+            except StreamSpent:
+                return
+
+    switch = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        threads = [threading.Thread(target=ask) for _ in range(8)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join(60)
+    finally:
+        sys.setswitchinterval(switch)
+    assert made.remaining == 0
+    assert sum(answer != 1.0 for answer in told) == 2
+
+
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda made: pickle.loads(pickle.dumps(made))])  # noqa: S301
+def test_a_holdout_cannot_be_copied(again):
+    with pytest.raises(NotCopyable):
+        again(holdout())
+
+
+def test_a_model_that_raises_on_one_row_is_wrong_about_that_row():
+    class Picky:
+        def predict(self, rows):
+            if np.isnan(rows).any():
+                raise ValueError(f"secret {rows}")
+            return np.zeros(len(rows))
+
+    rows = np.zeros((4000, 1))
+    held = rows.copy()
+    held[7] = np.nan
+    labels = np.zeros(4000)
+    assert holdout().score(Picky(), training=(rows, labels), holdout=(held, labels)) == 1.0
+
+
+def test_bounds_whose_width_is_no_float_are_refused():
+    with pytest.raises(ParameterError):
+        holdout(bounds=(-1e308, 1e308))

@@ -7,23 +7,25 @@ A private holdout cannot be fitted by much: what is learned privately generalize
 from __future__ import annotations
 
 import math
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.display import format_number
 from discreet.display.result import told_in_rows
-from discreet.errors import InputError, MissingParameter, ParameterError, StreamSpent
+from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.number import Number
 from discreet.learning.exact import targets
 from discreet.learning.generalization import transfer_bound
 from discreet.mechanisms import AboveThreshold, Laplace
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Relation, Sensitivity, calibrate
 from discreet.privacy.numbers import positive_price, whole
+from discreet.randomness.process import Process
 
 _GRID = 1 << 20  # steps of a score
 _MOST = 1 << 24
@@ -79,7 +81,7 @@ class _PaidHits:
         self._comparing, self._answering = each / 2, each / 2
         self.remaining = self.hits
         self._stream: AboveThreshold | None = None
-        self._threshold = 0
+        self._lock, self._owner = threading.RLock(), Process.here()
 
     def _loss(self, scale: Number) -> PrivacyLoss:
         """Return the price of all hits where each comparison and each answer costs 1 / (2 scale)."""
@@ -122,20 +124,31 @@ class _PaidHits:
 
     def _answered(self, value: int, threshold: int, total: int) -> float | None:
         """Return a noisy mean where a value is above the threshold, up to noise, else None."""
-        if self.remaining == 0:
-            raise StreamSpent(
-                f"this holdout has paid for its {self.hits:,} answers and is over; take new rows, about which nobody "
-                "has asked"
-            )
-        if self._stream is None:
-            self._stream = self._watching(self._comparing, 0)
-        if not self._stream.watch(value - threshold):
-            return None
-        self.remaining, self._stream = self.remaining - 1, None
+        if self._owner != Process.here():
+            raise StreamSpent("this holdout was opened in another process, which may go on using it; ask it there")
+        with self._lock:
+            if self.remaining <= 0:
+                raise StreamSpent(
+                    f"this holdout has paid for its {self.hits:,} answers and is over; take new rows, about which "
+                    "nobody has asked"
+                )
+            if self._stream is None:
+                self._stream = self._watching(self._comparing, 0)
+            if not self._stream.watch(value - threshold):
+                return None
+            self.remaining, self._stream = self.remaining - 1, None
         moved = Sensitivity(_GRID, norm=Norm.L1, relation=Relation.CHANGE_ONE)
         noisy = Laplace(epsilon=self._answering, sensitivity=moved)(total)
         low, high = self.bounds
         return float(min(max(low + (high - low) * int(noisy) / (_GRID * self.people), low), high))
+
+    def _refuse_copy(self, *_: object) -> NoReturn:
+        raise NotCopyable(
+            f"a {type(self).__name__} cannot be copied or pickled: the copy could pay from one price again. Use it "
+            "in one process, with n_jobs=1"
+        )
+
+    __copy__ = __deepcopy__ = __reduce__ = _refuse_copy
 
 
 class ReusableHoldout(_PaidHits):
@@ -188,9 +201,13 @@ class ReusableHoldout(_PaidHits):
         return mean if found is None else found
 
     def score(self, model: Any, *, training: tuple[Any, Any], holdout: tuple[Any, Any]) -> float:
-        """Return the accuracy of a fitted classifier: how often its predictions are right."""
-        right = [np.asarray(model.predict(rows)) == np.asarray(labels) for rows, labels in (training, holdout)]
-        return self.ask(on_training=right[0], on_holdout=right[1])
+        """Return the accuracy of a fitted classifier: how often its predictions are right.
+
+        Every row of the holdout is predicted by itself; where that raises an error, the row counts as wrong.
+        """
+        rows, labels = training
+        right = np.asarray(model.predict(rows)) == np.asarray(labels)
+        return self.ask(on_training=right, on_holdout=_right_alone(model, *holdout))
 
     def scorer(self, *, training: tuple[Any, Any], holdout: tuple[Any, Any]) -> Callable[..., float]:
         """Return a scorer for scikit-learn: whatever rows it is called with, the holdout is asked."""
@@ -248,7 +265,8 @@ class ReusableHoldout(_PaidHits):
         compared = stream.alpha(queries=queries, beta=failure / (2 * self.hits)) * width
         moved = Sensitivity(_GRID, norm=Norm.L1, relation=Relation.CHANGE_ONE)
         answer = Laplace(epsilon=self._answering, sensitivity=moved).error(1 - failure / 2, self.hits) * width
-        return float(max(self.threshold + compared, answer))
+        rounded = (self.bounds[1] - self.bounds[0]) / (2 * _GRID)  # of a score to its step
+        return float(max(self.threshold + compared, answer) + rounded)
 
 
 class Ladder(_PaidHits):
@@ -282,9 +300,10 @@ class Ladder(_PaidHits):
     def submit(self, scores: Any) -> float:
         """Return the best score so far, which these scores may have become."""
         total = self._sum(scores)
-        found = self._answered(total, self._steps(self.best + self.step), total)
-        self.best = self.best if found is None else max(self.best, found)
-        return self.best
+        with self._lock:
+            found = self._answered(total, self._steps(self.best + self.step), total)
+            self.best = self.best if found is None else max(self.best, found)
+            return self.best
 
 
 def _bounds(bounds: Any) -> tuple[float, float]:
@@ -293,9 +312,24 @@ def _bounds(bounds: Any) -> tuple[float, float]:
         low, high = (float(end) for end in bounds)
     except (TypeError, ValueError):
         low, high = math.nan, math.nan
-    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+    if not (math.isfinite(high - low) and low < high and high - low > 1e-150):
         raise ParameterError("bounds must be two numbers, low below high; got another, write bounds=(0, 1)")
     return low, high
+
+
+def _right_alone(model: Any, rows: Any, labels: Any) -> Scores:
+    """Return 1 for every row that a model labels rightly when it is asked about that row alone, else 0. Private."""
+    truth = list(np.asarray(labels))
+    pick = (lambda at: rows.iloc[at : at + 1]) if hasattr(rows, "iloc") else (lambda at: np.asarray(rows)[at : at + 1])
+    return np.array([_is_right(model, pick(at), truth[at]) for at in range(len(truth))], dtype=np.float64)
+
+
+def _is_right(model: Any, row: Any, label: Any) -> bool:
+    """Say whether a model labels a row rightly; what it raises, which may show the row, is not passed on."""
+    try:
+        return bool(np.asarray(model.predict(row)).ravel()[0] == label)
+    except Exception:
+        return False
 
 
 def _numbers(scores: Any) -> Scores:

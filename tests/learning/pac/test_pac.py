@@ -270,3 +270,15 @@ def test_sizes_by_the_gap_are_enough():
 def test_what_cannot_be_used_is_refused(make, error):
     with pytest.raises(error):
         make()
+
+
+@pytest.mark.theorem("FiniteClassLearner.privacy")
+@pytest.mark.parametrize("odd", [2**63, 0.5, None, [1], "x"])
+def test_one_cell_of_a_list_does_not_change_the_labels_of_other_rows(odd):
+    def large(rows):
+        return np.array([isinstance(cell, int) and cell * 6364136223846793005 > 0 for cell in rows[:, 0]])
+
+    learner = FiniteClassLearner([large, lambda rows: ~large(rows)], epsilon=1, relation=Relation.CHANGE_ONE)
+    rows, labels = [[1]] * 30, [True] * 30
+    loss = learner.law((rows, labels)).pair(learner.law(([[odd], *rows[1:]], labels))).max_loss()
+    assert loss.upper <= 1 + 1e-9

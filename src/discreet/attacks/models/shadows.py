@@ -127,11 +127,12 @@ def shadow_membership(
     it. `progress` is called with the models trained and their number.
 
     Privacy. If `train` is mu-Gaussian-DP for a person more or less, the expected area is at most Phi(mu / sqrt 2), for
-        any scores that are made of the models and of the coins of their shadows: `area_ceiling`.
+        any scores of a person about a model that are made of the models and of that person's own coins in the others:
+        `area_ceiling`.
         Proof: take a member a of the model k and an outsider b of the model l, with k and l as well as a and b
         different, and all coins but these two given. Let p be the chance that a's score about k is above b's score
-        about l, ties decided by a coin. The score of a about k is made of all models and of coins of other models, that
-        of a itself in k not among them; so for b. Turn both coins: a is now outside k, b inside l, and each of two
+        about l, ties decided by a coin. The score of a about k is made of all models and of a's coins in other models
+        than k; so for b. Turn both coins: a is now outside k, b inside l, and each of two
         independent trainings has made one step, together sqrt(2) mu. On average over all choices of (k, a) and (l, b)
         the chance is 1 - p now, because the two have changed places. The trade-off is that of normal laws, so the
         quantile of p is at most sqrt(2) mu plus that of 1 - p, which is its negative: p <= Phi(mu / sqrt 2). Scores use
@@ -184,11 +185,11 @@ def _scores(logits: Floats, included: NDArray[np.bool_]) -> Floats:
 def _fitted(logits: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Return mean and standard deviation of every person's logits over the chosen models, 0 and 1 for none.
 
-    With few models a person's own spread is uncertain: it is drawn towards that of all people, for which it counts as
-    much as eight models do.
+    With few models the spread on one side is uncertain: it is drawn towards that of the person's logits in all models,
+    for which it counts as much as eight models do. The coins of other people have no part in it.
     """
     count = np.maximum(chosen.sum(axis=0), 1)
     mean = np.where(chosen, logits, 0.0).sum(axis=0) / count
     squares = np.where(chosen, (logits - mean) ** 2, 0.0).sum(axis=0)
-    common = squares.sum() / max(int(np.maximum(chosen.sum(axis=0) - 1, 0).sum()), 1)
+    common = ((logits - logits.mean(axis=0)) ** 2).sum(axis=0) / max(len(logits) - 1, 1)
     return mean, np.sqrt((squares + 8 * common) / (count + 7)) + _LEAST_SPREAD

@@ -2,7 +2,7 @@
 
 from discreet.learning.exact.binned import BinnedRows, bin_length, binned_scores
 from discreet.learning.exact.measurements import PURE, FitNeighbors, FitPrice, Measurements, bought, judged
-from discreet.learning.exact.rows import Classes, FitRows, matrix, stated_classes, targets
+from discreet.learning.exact.rows import Classes, FitRows, listed_cells, matrix, stated_classes, targets
 from discreet.learning.exact.softmax import (
     Errors,
     clipped_errors,

@@ -62,13 +62,13 @@ def _column(column: Any, name: str) -> Floats:
 
 def _as_array(table: Any, name: str = "X") -> NDArray[Any]:
     """Return rows in lists, or anything that numpy takes, as an array; what it says about a cell is never passed on."""
-    made = _listed(table) if isinstance(table, list | tuple) else _converted(table)
+    made = listed_cells(table) if isinstance(table, list | tuple) else _converted(table)
     if made is None:
         raise InputError(f"{name} must have rows of one length; got something else, write an array")
     return made
 
 
-def _listed(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
+def listed_cells(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
     """Return rows in lists as an array of objects, cell by cell: no cell has a say in the type of the others.
 
     Numbers in a row that is no sequence make one dimension. An empty list has no columns.

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError, MissingParameter, ParameterError, QueryFailed
 from discreet.laws import Law
 from discreet.laws.number import Number
-from discreet.learning.exact import matrix, targets
+from discreet.learning.exact import listed_cells, matrix, targets
 from discreet.mechanisms import Exponential, Mechanism
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 
@@ -121,9 +121,11 @@ def labeled(value: Labeled) -> tuple[NDArray[Any], NDArray[Any]]:
 
 
 def _listed(part: Any) -> NDArray[Any]:
-    """Return lists as an array; numpy would turn all cells into texts or floats for the sake of one."""
-    made = np.asarray(part)
-    return made if made.dtype.kind in "biu" else np.asarray(part, dtype=object)
+    """Return lists as an array of objects: no cell has a say in the type of the others."""
+    made = listed_cells(part)
+    if made is None:
+        raise ValueError("rows of different lengths")
+    return made
 
 
 def bits_of(value: Labeled, features: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
@@ -141,7 +143,7 @@ def errors(hypothesis: Hypothesis, rows: NDArray[Any], labels: NDArray[Any]) -> 
     wrong: Any = None
     try:
         given = np.asarray(hypothesis(rows))
-        wrong = int(np.count_nonzero(given != labels)) if given.shape == labels.shape else None
+        wrong = _differing(given, labels) if given.shape == labels.shape else None
     except Exception:  # what it says may show a row
         wrong = None
     if wrong is None:
@@ -149,3 +151,17 @@ def errors(hypothesis: Hypothesis, rows: NDArray[Any], labels: NDArray[Any]) -> 
             "a hypothesis must return one label a row, whatever the rows are; one of them did not. Nothing was released"
         )
     return int(wrong)
+
+
+def _differing(given: NDArray[Any], labels: NDArray[Any]) -> int:
+    """Return how many labels differ; one that cannot be compared does."""
+    if "O" not in (given.dtype.kind, labels.dtype.kind):
+        return int(np.count_nonzero(given != labels))
+    return sum(not _same(one, other) for one, other in zip(given.tolist(), labels.tolist(), strict=True))
+
+
+def _same(one: Any, other: Any) -> bool:
+    try:
+        return bool(one == other)
+    except Exception:  # a foreign object may raise anything
+        return False
