@@ -75,7 +75,8 @@ def test_intervals_shrink_with_the_price_and_grow_with_confidence() -> None:
 
 
 def test_a_plot_shows_every_coefficient_by_its_name() -> None:
-    pandas = pytest.importorskip("pandas")
+    import pandas
+
     rows, targets = table(100)
     model = stated(Ridge).fit(pandas.DataFrame(rows, columns=["age", "height", "weight", "dose"]), targets)
     drawn = model.plot(title="what matters").svg()
