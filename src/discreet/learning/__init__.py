@@ -11,8 +11,14 @@ from discreet.learning.counts import (
 )
 from discreet.learning.descent import AdditiveClassifier, AdditiveRegressor, LinearRegression, LogisticRegression
 from discreet.learning.features import Bins, FourierFeatures, RandomLeaves
-from discreet.learning.generalization import GeneralizationGap, generalization_gap, transfer_bound
-from discreet.learning.holdout import HoldoutPlan, Ladder, ReusableHoldout
+from discreet.learning.generalization import (
+    GeneralizationGap,
+    HoldoutPlan,
+    Ladder,
+    ReusableHoldout,
+    generalization_gap,
+    transfer_bound,
+)
 from discreet.learning.model_file import load_model, save_model
 from discreet.learning.moments import PCA, AdaSSP, KMeans, Ridge, StandardScaler
 from discreet.learning.pac import (

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
-from discreet.learning.holdout import Ladder, ReusableHoldout
+from discreet.learning.generalization import Ladder, ReusableHoldout
 
 PRICE = {"epsilon": 1, "delta": 1e-6}
 SIGNS = np.array([-1, 1], dtype=np.float32)

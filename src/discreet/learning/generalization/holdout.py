@@ -21,7 +21,7 @@ from discreet.display.result import told_in_rows
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.number import Number
 from discreet.learning.exact import targets
-from discreet.learning.generalization import transfer_bound
+from discreet.learning.generalization.gap import transfer_bound
 from discreet.mechanisms import AboveThreshold, Laplace
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Relation, Sensitivity, calibrate
 from discreet.privacy.numbers import positive_price, whole
