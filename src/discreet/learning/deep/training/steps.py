@@ -1,0 +1,162 @@
+"""The steps of a training: draw who is in it, sum their clipped gradients, add noise, divide, move the weights."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from discreet.errors import NotCopyable, StreamSpent
+from discreet.learning.deep.training.averages import AveragedWeights
+from discreet.learning.deep.training.rows import TrainingRows
+from discreet.randomness.process import Process
+
+Tensors = list[Any]
+
+
+class Clipper(Protocol):
+    """What sums the clipped gradients of one physical batch."""
+
+    parameters: Any
+
+    def __call__(self, inputs: Any, targets: Any, present: Any) -> Tensors:
+        """Return the sum for each trainable parameter over the slots that are taken."""
+
+
+class NoisySum(Protocol):
+    """What adds physical batches up and releases their sum with noise, once a step."""
+
+    def add(self, sums: Tensors) -> None:
+        """Add one physical batch."""
+
+    def release(self, step: int) -> Tensors:
+        """Return the noisy sum of a step; the steps are numbered from 0."""
+
+
+class TrainingSteps:
+    """A training in progress: it belongs to one process, and every step of its plan is taken or passed over once.
+
+    Everything that a step reads of the rows goes through `NoisySum`; what follows, the division by a public number, the
+    optimizer and the average, is post-processing. A step that nobody is in releases noise alone. A row for which the
+    model or the loss raises an error, such as a label out of range, counts for nothing: whether it does is tried in a
+    batch that holds this row alone.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: Any,
+        rows: TrainingRows,
+        clipper: Clipper,
+        release: NoisySum,
+        drawn: Callable[[int], Iterator[list[NDArray[np.int64]]]],
+        optimizer: Any,
+        divisor: float,
+        steps: int,
+        average: AveragedWeights | None,
+    ) -> None:
+        self._model, self._rows, self._clipper, self._release = model, rows, clipper, release
+        self._drawn, self._optimizer, self._divisor = drawn, optimizer, divisor
+        self._batches: Iterator[list[NDArray[np.int64]]] | None = None
+        self._parameters = list(clipper.parameters)
+        self._average = average
+        self._device = self._parameters[0].device
+        self._owner = Process.here()
+        self.steps, self.done, self.taken = steps, 0, 0
+
+    def begin(self, *, at: int = 0) -> None:
+        """Be ready for the step with this number, from 0 on; steps before it that were not taken are lost."""
+        self._require_own()
+        if not self.done <= at <= self.steps:
+            raise AssertionError("steps are taken or passed over in order")
+        self.done, self._batches = at, self._drawn(at)
+
+    def step(self) -> None:
+        """Take the next step."""
+        self._require_own()
+        if self._batches is None:
+            raise AssertionError("begin comes first")
+        if self.done >= self.steps:
+            raise StreamSpent(
+                f"the plan has {self.steps:,} steps, and all were taken: a further one is not paid for; write a plan "
+                "with more steps"
+            )
+        step, self.done = self.done, self.done + 1
+        for places in next(self._batches):
+            self._release.add(self._sums(places))
+        noisy = self._release.release(step)
+        for parameter, one in zip(self._parameters, noisy, strict=True):
+            parameter.grad = one.div_(self._divisor).to(dtype=parameter.dtype, device=parameter.device)
+        self._optimizer.step()
+        self._optimizer.zero_grad(set_to_none=True)
+        self.taken += 1
+        if self._average is not None:
+            self._average.take(self.done, self.steps)
+
+    def finish(self) -> None:
+        """Put the average in the place of the last weights, where one is kept."""
+        if self._average is not None and self.taken:
+            self._average.give()
+
+    def state(self) -> dict[str, Any]:
+        """Return what a checkpoint keeps: all of it was released."""
+        self._require_own()
+        return {
+            "done": self.done,
+            "taken": self.taken,
+            "model": {name: one.detach().clone() for name, one in self._model.state_dict().items()},
+            "optimizer": self._optimizer.state_dict(),
+            "average": None if self._average is None else self._average.values,
+        }
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Take over weights, optimizer and average of a checkpoint, and how many steps are in them."""
+        self._model.load_state_dict(state["model"])
+        self._optimizer.load_state_dict(state["optimizer"])
+        if self._average is not None:
+            self._average.restore(state["average"])
+        self.done, self.taken = int(state["done"]), int(state["taken"])
+
+    def _sums(self, places: NDArray[np.int64]) -> Tensors:
+        """Return the clipped sums of one physical batch; rows that cannot be summed count for nothing."""
+        inputs, targets, present = self._rows.batch(places, self._device)
+        try:
+            return self._clipper(inputs, targets, present)
+        except Exception:  # looked into below, outside of the handler, so that nothing is chained to it
+            pass
+        nobody = torch.zeros_like(present)
+        padding = self._rows.shape.padding(len(places), self._device)
+        self._clipper(*padding, nobody)  # what fails here is not the fault of a row
+        kept = places.copy()
+        for slot in np.flatnonzero(places >= 0):
+            if not self._sound(slot, places):
+                kept[slot] = -1
+        return self._clipper(*self._rows.batch(kept, self._device))
+
+    def _sound(self, slot: int, places: NDArray[np.int64]) -> bool:
+        """Say whether a row can be summed when it is alone in its batch, so that no other row has a say in it."""
+        alone = np.full(len(places), -1, dtype=np.int64)
+        alone[slot] = places[slot]
+        try:
+            self._clipper(*self._rows.batch(alone, self._device))
+        except Exception:
+            return False
+        return True
+
+    def _require_own(self) -> None:
+        if self._owner != Process.here():
+            raise NotCopyable(
+                "this training began in another process, which may go on with it: train with a checkpoint, and take it "
+                "up when the other process has ended. Nothing more was drawn."
+            )
+
+    def _refuse_copy(self, *_: object) -> NoReturn:
+        raise NotCopyable(
+            "a training in progress cannot be copied or pickled: its steps would be drawn twice. Write "
+            "checkpoint='training.checkpoint', and take that up."
+        )
+
+    __copy__ = __deepcopy__ = __reduce__ = _refuse_copy
