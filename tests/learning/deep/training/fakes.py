@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -58,11 +58,21 @@ class PlainSum:
         return [one.double() for one in torch.autograd.grad(chosen.sum(), self.parameters)]
 
 
-def drawn(people: int, steps: int) -> Callable[[int], Iterator[list[Any]]]:
-    """Return full batches, cut into physical ones."""
-    places = np.full(-(-people // PHYSICAL) * PHYSICAL, -1, dtype=np.int64)
-    places[:people] = np.arange(people)
-    return lambda at: iter([list(places.reshape(-1, PHYSICAL))] * (steps - at))
+class FullSlots:
+    """Full batches, cut into physical ones."""
+
+    places, renewed_every = None, None
+
+    def __init__(self, people: int) -> None:
+        places = np.full(-(-people // PHYSICAL) * PHYSICAL, -1, dtype=np.int64)
+        places[:people] = np.arange(people)
+        self._slots = list(places.reshape(-1, PHYSICAL))
+
+    def begin(self, step: int, places: Any = None) -> None:
+        pass
+
+    def __next__(self) -> list[Any]:
+        return self._slots
 
 
 def rows(people: int = PEOPLE) -> TrainingRows:
@@ -84,7 +94,7 @@ def made(steps: int, seen: Callable[[int], None] = lambda _: None, data: Trainin
         rows=held,
         clipper=PlainSum(model),
         release=CountingSum(seen),
-        drawn=drawn(len(held), steps),
+        batches=FullSlots(len(held)),
         optimizer=torch.optim.SGD(model.parameters(), lr=0.5, momentum=0.9),
         divisor=PEOPLE,
         steps=steps,

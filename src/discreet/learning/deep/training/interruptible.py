@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from discreet.display import Progress
@@ -51,7 +50,8 @@ def train_with_checkpoint(
     with file.held():
         saved = file.read()
         if saved is None:
-            saved = Saved(fresh_digest(), dict(subject), 0, (), steps.state())
+            steps.begin()
+            saved = _saved(fresh_digest(), subject, 0, steps, checkpoint)
             file.write(saved)
         saved.require(subject)
         total = -(-steps.steps // checkpoint.every)
@@ -90,7 +90,7 @@ def _go_on(
 ) -> None:
     """Take all blocks that no process has begun; those that were begun and lost are passed over."""
     every, total = checkpoint.every, steps.steps
-    steps.begin(at=min(run.begun * every, total))
+    steps.go_on(saved.state, at=min(run.begun * every, total))
     block = None
     tell(steps.done, total)
     while steps.done < total:
@@ -99,9 +99,16 @@ def _go_on(
             if not _taken(steps):
                 raise QueryFailed(FAILED)
             tell(steps.done, total)
-        file.write(replace(saved, blocks=block, state=steps.state()))
+        file.write(_saved(saved.run, saved.subject, block, steps, checkpoint))
     if block is None:  # the last block was begun and lost: the weights before it are the last there will be
-        file.write(replace(saved, blocks=run.begun, state=steps.state()))
+        file.write(_saved(saved.run, saved.subject, run.begun, steps, checkpoint))
+
+
+def _saved(run: str, subject: Mapping[str, str], block: int, steps: TrainingSteps, checkpoint: Checkpoint) -> Saved:
+    """Return what the file is to hold, and the names of the secrets in it."""
+    state = steps.state(secrets=checkpoint.secrets)
+    secrets = () if state["places"] is None else ("which people are in which steps",)
+    return Saved(run, dict(subject), block, secrets, state)
 
 
 def _taken(steps: TrainingSteps) -> bool:

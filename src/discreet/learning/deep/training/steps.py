@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -36,6 +36,19 @@ class NoisySum(Protocol):
         """Return the noisy sum of a step; the steps are numbered from 0."""
 
 
+class SecretSlots(Protocol):
+    """What draws who is in a step, and in which slot of which physical batch."""
+
+    places: Any
+    renewed_every: int | None
+
+    def begin(self, step: int, places: Any = None) -> None:
+        """Be ready for a step, with the places of people that hold there."""
+
+    def __next__(self) -> list[NDArray[np.int64]]:
+        """Return the next step's physical batches."""
+
+
 class TrainingSteps:
     """A training in progress: it belongs to one process, and every step of its plan is taken or passed over once.
 
@@ -52,33 +65,31 @@ class TrainingSteps:
         rows: TrainingRows,
         clipper: Clipper,
         release: NoisySum,
-        drawn: Callable[[int], Iterator[list[NDArray[np.int64]]]],
+        batches: SecretSlots,
         optimizer: Any,
         divisor: float,
         steps: int,
         average: AveragedWeights | None,
     ) -> None:
         self._model, self._rows, self._clipper, self._release = model, rows, clipper, release
-        self._drawn, self._optimizer, self._divisor = drawn, optimizer, divisor
-        self._batches: Iterator[list[NDArray[np.int64]]] | None = None
+        self._batches, self._optimizer, self._divisor = batches, optimizer, divisor
         self._parameters = list(clipper.parameters)
         self._average = average
         self._device = self._parameters[0].device
         self._owner = Process.here()
         self.steps, self.done, self.taken = steps, 0, 0
 
-    def begin(self, *, at: int = 0) -> None:
+    def begin(self, *, at: int = 0, places: Any = None) -> None:
         """Be ready for the step with this number, from 0 on; steps before it that were not taken are lost."""
         self._require_own()
         if not self.done <= at <= self.steps:
             raise AssertionError("steps are taken or passed over in order")
-        self.done, self._batches = at, self._drawn(at)
+        self.done = at
+        self._batches.begin(at, places)
 
     def step(self) -> None:
         """Take the next step."""
         self._require_own()
-        if self._batches is None:
-            raise AssertionError("begin comes first")
         if self.done >= self.steps:
             raise StreamSpent(
                 f"the plan has {self.steps:,} steps, and all were taken: a further one is not paid for; write a plan "
@@ -101,15 +112,17 @@ class TrainingSteps:
         if self._average is not None and self.taken:
             self._average.give()
 
-    def state(self) -> dict[str, Any]:
-        """Return what a checkpoint keeps: all of it was released."""
+    def state(self, *, secrets: bool = False) -> dict[str, Any]:
+        """Return what a checkpoint keeps; all of it was released, but the places of people, if `secrets` are kept."""
         self._require_own()
+        places = self._batches.places if secrets and self.done < self.steps else None
         return {
             "done": self.done,
             "taken": self.taken,
             "model": {name: one.detach().clone() for name, one in self._model.state_dict().items()},
             "optimizer": self._optimizer.state_dict(),
             "average": None if self._average is None else self._average.values,
+            "places": None if places is None else torch.from_numpy(places),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
@@ -119,6 +132,18 @@ class TrainingSteps:
         if self._average is not None:
             self._average.restore(state["average"])
         self.done, self.taken = int(state["done"]), int(state["taken"])
+
+    def go_on(self, state: Mapping[str, Any], *, at: int) -> None:
+        """Be ready for the first step from `at` on that can be taken after a checkpoint, or for the end.
+
+        Places of people hold until they are drawn anew. Those that another process drew later, and did not keep, are
+        lost, and the steps until the next ones are passed over.
+        """
+        at, every, kept = max(at, self.done), self._batches.renewed_every, state["places"]
+        places = None if kept is None else kept.numpy()
+        if every is not None and (places is None or at // every != self.done // every):
+            at, places = min(-(-at // every) * every, self.steps), None
+        self.begin(at=at, places=places if at < self.steps else None)
 
     def _sums(self, places: NDArray[np.int64]) -> Tensors:
         """Return the clipped sums of one physical batch; rows that cannot be summed count for nothing."""
