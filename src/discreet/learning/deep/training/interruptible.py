@@ -20,6 +20,7 @@ FAILED = (
     "memory. The steps that were begun stay spent; the same call with the same checkpoint goes on at the next one, and "
     "is not charged again"
 )
+_SECRETS = {"places": "which people are in which steps", "sums": "sums of recent steps without noise"}
 
 
 def train_with_checkpoint(
@@ -107,7 +108,7 @@ def _go_on(
 def _saved(run: str, subject: Mapping[str, str], block: int, steps: TrainingSteps, checkpoint: Checkpoint) -> Saved:
     """Return what the file is to hold, and the names of the secrets in it."""
     state = steps.state(secrets=checkpoint.secrets)
-    secrets = () if state["places"] is None else ("which people are in which steps",)
+    secrets = tuple(words for name, words in _SECRETS.items() if state[name] is not None)
     return Saved(run, dict(subject), block, secrets, state)
 
 

@@ -15,44 +15,35 @@ from discreet.errors import InputError, ParameterError
 _WANTED = "write data=(X, y), two tensors with a row a person, or a map-style torch Dataset. Nothing was spent."
 
 
-@dataclass(frozen=True, eq=False)
-class Shape:
-    """The public shape of one row: its inputs and its target."""
+@dataclass(frozen=True)
+class RowShape:
+    """The public shape of what one person has: inputs and targets, of `rows` rows where there are several."""
 
     sizes: tuple[tuple[int, ...], ...]
     types: tuple[Any, ...]
 
     @classmethod
-    def of(cls, parts: Sequence[Any]) -> Shape:
-        """Return the shape of one row that is at hand."""
+    def of(cls, parts: Sequence[Any]) -> RowShape:
+        """Return the shape of tensors."""
         return cls(tuple(tuple(part.shape) for part in parts), tuple(part.dtype for part in parts))
 
-    def padding(self, slots: int, device: Any) -> tuple[Any, Any]:
+    def padding(self, slots: int) -> list[Any]:
         """Return inputs and targets of rows that nobody has: zeros."""
-        inputs, target = (
-            torch.zeros((slots, *size), dtype=kind, device=device)
-            for size, kind in zip(self.sizes, self.types, strict=True)
-        )
-        return inputs, target
-
-    def fits(self, parts: Sequence[Any]) -> bool:
-        """Say whether a row has this shape."""
-        found = Shape.of(parts)
-        return (found.sizes, found.types) == (self.sizes, self.types)
-
-    def words(self) -> list[Any]:
-        """Return the shape as plain values, which a checkpoint compares."""
-        return [[list(size), str(kind)] for size, kind in zip(self.sizes, self.types, strict=True)]
+        return [
+            torch.zeros((slots, *size), dtype=kind) for size, kind in zip(self.sizes, self.types, strict=True)
+        ]
 
 
 class TrainingRows:
-    """Private rows, one a unit; `len` and everything but `shape` are private.
+    """Private rows, one a person or, with `rows`, that many a person; `len` and all but `shape` are private.
 
-    A row of a dataset that cannot be read, or that has another shape or type than the first one, counts for nothing.
+    Floats become those of the model. A row of a dataset that cannot be read, or that has another shape or type than the
+    first one, counts for nothing.
     """
 
-    def __init__(self, data: Any, most: int) -> None:
+    def __init__(self, data: Any, most: int, *, floats: Any = torch.float32, rows: int = 1) -> None:
         _refuse_loader(data)
+        self._floats, self._rows = floats, rows
         self._tensors = _tensors(data)
         self._dataset = None if self._tensors is not None else _dataset(data)
         if len(self) > most:
@@ -60,16 +51,13 @@ class TrainingRows:
                 f"data must have at most {most:,} rows, on which the price rests; got more, write a random part of "
                 "them, chosen row by row. Nothing was spent."
             )
-        if self._tensors is not None:
-            self.shape = Shape(tuple(tuple(one.shape[1:]) for one in self._tensors), tuple(t.dtype for t in self._tensors))
-        else:
-            first = self._read(0) if len(self) else None
-            if first is None:
-                raise InputError(
-                    "data must show the shape of a row in its first row, an input and a target that are tensors; got "
-                    f"something else, {_WANTED}"
-                )
-            self.shape = Shape.of(first)
+        self.shape = self._seen_shape()
+        if rows > 1 and any(size[:1] != (rows,) for size in self.shape.sizes):
+            raise InputError(
+                f"data must have shape (people, {rows}, ...), inputs and targets, where a person has {rows} rows; got "
+                "other shapes, write X.reshape(people, rows, ...) with targets that count for nothing, such as -1, "
+                "where a person has fewer. Nothing was spent."
+            )
 
     def __len__(self) -> int:
         return len(self._tensors[0] if self._tensors is not None else self._dataset)  # type: ignore[arg-type]
@@ -77,37 +65,63 @@ class TrainingRows:
     def __repr__(self) -> str:
         return "<TrainingRows: private>"
 
+    @property
+    def example(self) -> tuple[Any, Any]:
+        """One row of zeros, of the public shape."""
+        inputs, targets = self._flat(self.shape.padding(1))
+        return inputs[:1], targets[:1]
+
     def batch(self, places: NDArray[np.int64], device: Any) -> tuple[Any, Any, Any]:
         """Return inputs, targets and which slots are taken: slot s holds the row at places[s], or nobody's if < 0."""
         present = torch.from_numpy(places >= 0)
         if self._tensors is not None:
             at = torch.from_numpy(np.maximum(places, 0))
-            gathered = [self._gathered(one, at, present).to(device) for one in self._tensors]
-            return gathered[0], gathered[1], present.to(device)
-        inputs, targets = self.shape.padding(len(places), "cpu")
-        for slot, place in enumerate(places):
-            row = self._read(int(place)) if place >= 0 else None
-            if row is None or not self.shape.fits(row):
-                present[slot] = False
-            else:
-                inputs[slot], targets[slot] = row
-        return inputs.to(device), targets.to(device), present.to(device)
+            parts = [self._gathered(one, at, present) for one in self._tensors]
+        else:
+            parts = self.shape.padding(len(places))
+            for slot in np.flatnonzero(places >= 0):
+                row = self._read(int(places[slot]))
+                present[slot] = row is not None and RowShape.of(row) == self.shape
+                if row is not None and present[slot]:
+                    parts[0][slot], parts[1][slot] = row
+        inputs, targets = (one.to(device) for one in self._flat(parts))
+        return inputs, targets, present.to(device)
 
-    @staticmethod
-    def _gathered(rows: Any, at: Any, present: Any) -> Any:
-        if not len(rows):
-            return torch.zeros((len(at), *rows.shape[1:]), dtype=rows.dtype)
-        taken = rows[at.to(rows.device)]
-        mask = present.to(rows.device).reshape(-1, *[1] * (rows.dim() - 1))
-        return torch.where(mask, taken, torch.zeros((), dtype=rows.dtype, device=rows.device))
+    def _seen_shape(self) -> RowShape:
+        """Return the shape of a row: tensors have it without any row, a dataset in its first."""
+        if self._tensors is not None:
+            seen = RowShape.of([one[:0] for one in self._tensors])
+            return RowShape(tuple(size[1:] for size in seen.sizes), tuple(map(self._kept_type, seen.types)))
+        first = self._read(0) if len(self) else None
+        if first is None:
+            raise InputError(
+                f"data must show the shape of a row in its first row, inputs and a target; got something else, {_WANTED}"
+            )
+        return RowShape.of(first)
+
+    def _gathered(self, held: Any, at: Any, present: Any) -> Any:
+        kind = self._kept_type(held.dtype)
+        if not len(held):
+            return torch.zeros((len(at), *held.shape[1:]), dtype=kind)
+        taken = held[at.to(held.device)].to(kind)
+        mask = present.to(held.device).reshape(-1, *[1] * (held.dim() - 1))
+        return torch.where(mask, taken, torch.zeros((), dtype=kind, device=held.device))
+
+    def _flat(self, parts: Sequence[Any]) -> list[Any]:
+        """Return a row a line, also where a person has several."""
+        return [one.flatten(0, 1) if self._rows > 1 else one for one in parts]
+
+    def _kept_type(self, kind: Any) -> Any:
+        return self._floats if kind.is_floating_point else kind
 
     def _read(self, place: int) -> tuple[Any, Any] | None:
         """Return the row at a place as tensors, None where it is no row."""
         try:
-            inputs, target = self._dataset[place]  # type: ignore[index]
-            return torch.as_tensor(inputs).detach(), torch.as_tensor(target).detach()
+            parts = [torch.as_tensor(one).detach() for one in self._dataset[place]]  # type: ignore[index]
+            inputs, target = (one.to(self._kept_type(one.dtype)) for one in parts)
         except Exception:  # whatever a foreign dataset raises: the row counts for nothing, and nobody is told
             return None
+        return inputs, target
 
 
 def _refuse_loader(data: Any) -> None:

@@ -10,6 +10,7 @@ import torch
 from numpy.typing import NDArray
 
 from discreet.errors import NotCopyable, StreamSpent
+from discreet.learning.deep.noise import CorrelatedRelease, SecretSums
 from discreet.learning.deep.training.averages import AveragedWeights
 from discreet.learning.deep.training.rows import TrainingRows
 from discreet.randomness.process import Process
@@ -24,16 +25,6 @@ class Clipper(Protocol):
 
     def __call__(self, inputs: Any, targets: Any, present: Any) -> Tensors:
         """Return the sum for each trainable parameter over the slots that are taken."""
-
-
-class NoisySum(Protocol):
-    """What adds physical batches up and releases their sum with noise, once a step."""
-
-    def add(self, sums: Tensors) -> None:
-        """Add one physical batch."""
-
-    def release(self, step: int) -> Tensors:
-        """Return the noisy sum of a step; the steps are numbered from 0."""
 
 
 class SecretSlots(Protocol):
@@ -52,7 +43,7 @@ class SecretSlots(Protocol):
 class TrainingSteps:
     """A training in progress: it belongs to one process, and every step of its plan is taken or passed over once.
 
-    Everything that a step reads of the rows goes through `NoisySum`; what follows, the division by a public number, the
+    Everything that a step reads of the rows goes through `release`, a noisy sum; what follows, the division by a public number, the
     optimizer and the average, is post-processing. A step that nobody is in releases noise alone. A row for which the
     model or the loss raises an error, such as a label out of range, counts for nothing: whether it does is tried in a
     batch that holds this row alone.
@@ -64,14 +55,14 @@ class TrainingSteps:
         model: Any,
         rows: TrainingRows,
         clipper: Clipper,
-        release: NoisySum,
+        release: Any,
         batches: SecretSlots,
         optimizer: Any,
         divisor: float,
         steps: int,
         average: AveragedWeights | None,
     ) -> None:
-        self._model, self._rows, self._clipper, self._release = model, rows, clipper, release
+        self.model, self._rows, self._clipper, self._release = model, rows, clipper, release
         self._batches, self._optimizer, self._divisor = batches, optimizer, divisor
         self._parameters = list(clipper.parameters)
         self._average = average
@@ -113,21 +104,22 @@ class TrainingSteps:
             self._average.give()
 
     def state(self, *, secrets: bool = False) -> dict[str, Any]:
-        """Return what a checkpoint keeps; all of it was released, but the places of people, if `secrets` are kept."""
+        """Return what a checkpoint keeps; all of it was released, but `places` and `sums`, if `secrets` are kept."""
         self._require_own()
         places = self._batches.places if secrets and self.done < self.steps else None
         return {
             "done": self.done,
             "taken": self.taken,
-            "model": {name: one.detach().clone() for name, one in self._model.state_dict().items()},
+            "model": {name: one.detach().clone() for name, one in self.model.state_dict().items()},
             "optimizer": self._optimizer.state_dict(),
             "average": None if self._average is None else self._average.values,
             "places": None if places is None else torch.from_numpy(places),
+            **self._history(secrets=secrets),
         }
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over weights, optimizer and average of a checkpoint, and how many steps are in them."""
-        self._model.load_state_dict(state["model"])
+        self.model.load_state_dict(state["model"])
         self._optimizer.load_state_dict(state["optimizer"])
         if self._average is not None:
             self._average.restore(state["average"])
@@ -143,7 +135,15 @@ class TrainingSteps:
         places = None if kept is None else kept.numpy()
         if every is not None and (places is None or at // every != self.done // every):
             at, places = min(-(-at // every) * every, self.steps), None
+        if state["sums"] is not None:
+            self._release.resume(state["recovered"], SecretSums.disclosed(state["sums"]), step=at)
         self.begin(at=at, places=places if at < self.steps else None)
+
+    def _history(self, *, secrets: bool) -> dict[str, Any]:
+        """Return the recent steps that correlated noise mixes in; without them it begins anew, at no other price."""
+        if not secrets or not isinstance(self._release, CorrelatedRelease):
+            return {"recovered": None, "sums": None}
+        return {"recovered": self._release.recovered(), "sums": self._release.secret_sums().disclose()}
 
     def _sums(self, places: NDArray[np.int64]) -> Tensors:
         """Return the clipped sums of one physical batch; rows that cannot be summed count for nothing."""
@@ -152,13 +152,11 @@ class TrainingSteps:
             return self._clipper(inputs, targets, present)
         except Exception:  # looked into below, outside of the handler, so that nothing is chained to it
             pass
-        nobody = torch.zeros_like(present)
-        padding = self._rows.shape.padding(len(places), self._device)
-        self._clipper(*padding, nobody)  # what fails here is not the fault of a row
-        kept = places.copy()
+        kept = np.full_like(places, -1)
+        self._clipper(*self._rows.batch(kept, self._device))  # what fails here is not the fault of a row
         for slot in np.flatnonzero(places >= 0):
-            if not self._sound(slot, places):
-                kept[slot] = -1
+            if self._sound(slot, places):
+                kept[slot] = places[slot]
         return self._clipper(*self._rows.batch(kept, self._device))
 
     def _sound(self, slot: int, places: NDArray[np.int64]) -> bool:
