@@ -30,8 +30,9 @@ class Grid:
     integer coefficients that y is multiplied by before noise is added (1 without correlated noise); both set only how
     fine the grid may be.
 
-    Privacy. Adding or removing one person moves y by at most `distance` in L2, where k is 1 if slots are fixed and
-        `batches` if they shift: norm / step + sqrt(dimension) (1 + k / 2^carry_bits) + 2 k E / step.
+    Privacy. Adding or removing one person moves y by at most `distance` in L2, changing one by twice that; with k = 1
+        if slots are fixed and `batches` if they shift it is norm / step + sqrt(dimension) (1 + k / 2^carry_bits) +
+        2 k E / step.
         Proof: rounding moves each of d coordinates by at most 1/2, so two vectors come at most sqrt(d) farther apart.
         If everyone else keeps a slot of a fixed number of public ones (drawn without regard to the person), only the
         person's own batch differs, given row independence: by one clipped gradient, twice E and one rounding. If slots
@@ -39,7 +40,8 @@ class Grid:
         at most `batches` pairs adds twice E and one rounding, on the fine grid. Rounding X adds sqrt(d) once. With
         `carry_bits` = 0, which fixed slots use, X is y and nothing is rounded again, so the term in sqrt(d) is k
         sqrt(d). For `sizes`, groups clipped to norm / sqrt(number of groups) each, the same holds a group, and squares
-        add up; the smaller of the two bounds is taken, both rounded up.
+        add up; the smaller of the two bounds is taken, both rounded up. A person who is changed is
+        removed and added.
     Accuracy. The noise is larger than with real numbers by the factor `inflation`.
     Reference. Casacuberta, Shoemate, Vadhan, Wagaman 2022 (what summation errors do to a stated sensitivity).
 

@@ -92,7 +92,7 @@ class IntegerRelease:
             self._begin(step)
             noisy = self._noisy(step)
         self._refuse_fork()  # a signal handler may have forked meanwhile: then both hold the same noise
-        return self._sums.shaped(noisy.to(torch.float64).mul_(math.ldexp(1.0, self.grid.exponent)))
+        return self._sums.shaped(noisy.mul_(math.ldexp(1.0, self.grid.exponent)))
 
     def _begin(self, step: int) -> None:
         """Mark a step as used before anything is drawn for it."""
@@ -106,9 +106,13 @@ class IntegerRelease:
         self._next = step + 1
 
     def _noisy(self, step: int) -> Tensor:
-        """Return the integer sum plus fresh noise, written over the noise."""
+        """Return the noisy sum in steps of the grid, as floats."""
+        return self._plus_noise(step, self._sums.take()).to(torch.float64)
+
+    def _plus_noise(self, step: int, exact: Tensor) -> Tensor:
+        """Return integers plus fresh noise, written over the noise."""
         noise = torch.from_numpy(self._noise.take(more=step + 1 < self.steps)).to(self._device)
-        return noise.add_(self._sums.take())
+        return noise.add_(exact)
 
     def _refuse_fork(self) -> None:
         """Two processes that go on from one sum would release it twice."""
