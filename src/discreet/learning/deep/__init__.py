@@ -1,0 +1,1 @@
+"""Private deep learning: a plan with its price, clipped sums, exact noise, training."""
