@@ -140,7 +140,8 @@ def test_progress_counts_steps():
     assert told == [(1, STEPS), (2, STEPS), (3, STEPS)]
 
 
-def test_sums_and_steps_are_those_of_plain_clipped_descent(quiet):
+@pytest.mark.usefixtures("quiet")
+def test_sums_and_steps_are_those_of_plain_clipped_descent():
     """Against per-example gradients by autograd, one row at a time: equal but for the grid and the order of sums."""
     reference, norm = network().double(), 1.0
     optimizer = descent(reference.parameters())
@@ -150,26 +151,26 @@ def test_sums_and_steps_are_those_of_plain_clipped_descent(quiet):
             loss = torch.nn.functional.cross_entropy(reference(row.double()), label)
             one = torch.autograd.grad(loss, list(reference.parameters()))
             length = torch.sqrt(sum((part**2).sum() for part in one))
-            for sum_, part in zip(total, one, strict=True):
-                sum_ += part * min(1.0, norm / float(length))
-        for parameter, sum_ in zip(reference.parameters(), total, strict=True):
-            parameter.grad = sum_ / PEOPLE
+            total = [whole + part * min(1.0, norm / float(length)) for whole, part in zip(total, one, strict=True)]
+        for parameter, whole in zip(reference.parameters(), total, strict=True):
+            parameter.grad = whole / PEOPLE
         optimizer.step()
     for mine, theirs in zip(trained().model.parameters(), reference.parameters(), strict=True):
         assert torch.allclose(mine.double(), theirs, atol=1e-6)
 
 
-@pytest.mark.theorem("train.privacy")
+@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("bad", [float("nan"), float("inf")])
 @pytest.mark.parametrize("at", [0, 17, PEOPLE])
-def test_a_row_that_is_not_finite_adds_nothing_and_the_others_add_the_same_bits(quiet, bad, at):
+def test_a_row_that_is_not_finite_adds_nothing_and_the_others_add_the_same_bits(bad, at):
     row = torch.full((1, 4), bad)
     with_it = torch.cat([X[:at], row, X[at:]]), torch.cat([Y[:at], Y[:1], Y[at:]])
     assert same(trained(with_it), trained())
 
 
+@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("bad", [1e38, -3e38])
-def test_a_huge_row_moves_the_sum_by_no_more_than_the_norm(quiet, bad):
+def test_a_huge_row_moves_the_sum_by_no_more_than_the_norm(bad):
     """Where its gradient is finite in float64 it is clipped like any other, and where it is not it adds nothing."""
 
     def weights_after_one_step(data: Any) -> list[Any]:
@@ -182,13 +183,15 @@ def test_a_huge_row_moves_the_sum_by_no_more_than_the_norm(quiet, bad):
     assert sum(squares) <= 1 + 1e-4
 
 
+@pytest.mark.usefixtures("quiet")
 @pytest.mark.parametrize("label", [CLASSES, -1, -100, 1 << 40])
-def test_a_label_out_of_range_counts_for_nothing(quiet, label):
+def test_a_label_out_of_range_counts_for_nothing(label):
     data = torch.cat([X[:5], X[:1], X[5:]]), torch.cat([Y[:5], torch.tensor([label]), Y[5:]])
     assert same(trained(data), trained())
 
 
-def test_a_row_for_which_the_loss_raises_counts_for_nothing(quiet):
+@pytest.mark.usefixtures("quiet")
+def test_a_row_for_which_the_loss_raises_counts_for_nothing():
     def loss(scores: Any, targets: Any) -> Any:
         return torch.nn.functional.cross_entropy(scores, targets, reduction="none")
 
@@ -196,7 +199,8 @@ def test_a_row_for_which_the_loss_raises_counts_for_nothing(quiet):
     assert same(trained(data, loss=loss), trained(loss=loss))
 
 
-def test_a_word_out_of_range_counts_for_nothing(quiet):
+@pytest.mark.usefixtures("quiet")
+def test_a_word_out_of_range_counts_for_nothing():
     model = torch.nn.Sequential(torch.nn.Embedding(6, 4), torch.nn.Flatten(), torch.nn.Linear(8, CLASSES))
     words = torch.from_numpy(RANDOM.integers(0, 6, (PEOPLE, 2)))
     data = torch.cat([words, torch.tensor([[2, 6]])]), torch.cat([Y, Y[:1]])
@@ -221,18 +225,21 @@ class Rows(torch.utils.data.Dataset):  # type: ignore[misc]
         return X[place], int(Y[place])
 
 
-def test_a_dataset_is_read_row_by_row_and_rows_that_are_none_count_for_nothing(quiet):
+@pytest.mark.usefixtures("quiet")
+def test_a_dataset_is_read_row_by_row_and_rows_that_are_none_count_for_nothing():
     odd = dict(enumerate([OSError("patient 17"), None, (X[0, :3], 1), (X[0], 1, 2), ("x", 1), (X[0], 0.5)]))
     assert same(trained(Rows(odd)), trained())
 
 
-def test_doubles_and_rows_without_anybody_are_trained_on(quiet):
+@pytest.mark.usefixtures("quiet")
+def test_doubles_and_rows_without_anybody_are_trained_on():
     assert same(trained((X.double(), Y)), trained())
     found = trained((X[:0], Y[:0]))
     assert all(torch.equal(a, b) for a, b in zip(weights(found), network().parameters(), strict=True))
 
 
-def test_a_person_with_several_rows_is_clipped_as_one(quiet):
+@pytest.mark.usefixtures("quiet")
+def test_a_person_with_several_rows_is_clipped_as_one():
     twice = torch.stack([X, X], dim=1), torch.stack([Y, Y], dim=1)
     for mine, theirs in zip(weights(trained(twice, rows=2)), weights(trained()), strict=True):
         assert torch.allclose(mine, theirs, atol=1e-6)
@@ -256,19 +263,23 @@ def test_batches_of_both_kinds_and_noise_of_both_kinds_train(overflow):
 
 def test_noise_in_floats_is_refused_by_a_ledger():
     books = ledger()
-    with pytest.raises(ParameterError, match="exact.*Nothing was spent"):
+    with pytest.raises(ParameterError, match=r"exact.*Nothing was spent"):
         trained(plan=plan_of(noise=Float(2.0)), ledger=books)
     assert len(list(books.entries())) == 1
 
 
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.theorem("ExponentialAverage.privacy")
+@pytest.mark.theorem("TailAverage.privacy")
 @pytest.mark.parametrize("average", [ExponentialAverage(decay=0.5), TailAverage(frequency=0.9)])
-def test_averages_change_the_weights_and_not_the_price(quiet, average):
+def test_averages_change_the_weights_and_not_the_price(average):
     last, averaged = trained(), trained(average=average)
     assert not same(last, averaged)
     assert averaged.guarantee == last.guarantee
 
 
-def test_a_tail_average_is_the_mean_of_the_last_weights(quiet):
+@pytest.mark.usefixtures("quiet")
+def test_a_tail_average_is_the_mean_of_the_last_weights():
     seen: list[list[Any]] = []
 
     class Watching(torch.optim.SGD):  # type: ignore[misc]
