@@ -100,3 +100,6 @@ class ConjunctionLearner:
         return Conjunction(
             tuple(int(one) for one in kept if one < split), tuple(int(one) - split for one in kept if one >= split)
         )
+
+    def __repr__(self) -> str:
+        return f"ConjunctionLearner({self.features}, {self.guarantee!r})"

@@ -28,7 +28,7 @@ _MOST_LISTED = 12
 Equation = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Parity:
     """The hypothesis that a label is the sum modulo 2 of some of the bits of a row."""
 
@@ -44,6 +44,9 @@ class Parity:
     def places(self) -> tuple[int, ...]:
         """The bits that are added."""
         return tuple(place for place in range(self.features) if self.mask >> place & 1)
+
+    def __repr__(self) -> str:
+        return f"Parity(places={self.places}, features={self.features})"
 
 
 class ParityLearner(PurelyPrivate):
@@ -136,6 +139,9 @@ class ParityLearner(PurelyPrivate):
         else:
             yield (rows, labels), (rows, np.array([1, 1]))
             yield (rows, labels), (rows[[0, 0]], labels)
+
+    def __repr__(self) -> str:
+        return f"ParityLearner({self.features}, runs={self.runs}, {self.guarantee!r})"
 
     def _equations(self, value: Labeled) -> list[Equation]:
         """Return every row of bits with a bit as label, as numbers."""
