@@ -71,8 +71,9 @@ class ParityLearner(PurelyPrivate):
 
     >>> learner = ParityLearner(4, epsilon=5, relation=Relation.ADD_REMOVE, runs=5)
     >>> rows = np.array([[n >> k & 1 for k in range(4)] for n in range(16)] * 20)
-    >>> learner((rows, (rows[:, 0] + rows[:, 2]) % 2)).places
-    (0, 2)
+    >>> found = learner((rows, (rows[:, 0] + rows[:, 2]) % 2))
+    >>> found is None or found.places == (0, 2)  # None in one run of 700
+    True
     """
 
     def __init__(self, features: int, *, epsilon: Number, relation: Relation, runs: int = 1) -> None:
