@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter, ParameterError, QueryFailed
+from discreet.errors import InputError, ParameterError, QueryFailed
 from discreet.frames import ColumnKind, FrameColumn
 from discreet.laws import Law
 from discreet.laws.number import Number
-from discreet.learning.exact import listed_cells, matrix, targets
+from discreet.learning.exact import listed_cells, matrix, stated_relation, targets
 from discreet.mechanisms import Exponential, Mechanism
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 
@@ -52,11 +52,7 @@ class FiniteClassLearner(Mechanism):
                 "class that is made from the rows is not covered by the price",
                 parameter="hypotheses",
             )
-        if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-            raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE or CHANGE_ONE",
-                parameter="relation",
-            )
+        stated_relation(relation)
         self._hypotheses = hypotheses if isinstance(hypotheses, Iterator) else tuple(hypotheses)
         if not isinstance(self._hypotheses, Iterator) and not self._hypotheses:
             raise ParameterError("hypotheses must not be empty; got none, write at least one", parameter="hypotheses")

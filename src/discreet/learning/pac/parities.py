@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.laws import Finite
 from discreet.laws.number import Number
+from discreet.learning.exact import stated_relation
 from discreet.learning.pac.finite_class import Labeled, bits_of
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon
 from discreet.privacy import Relation
@@ -81,11 +82,7 @@ class ParityLearner(PurelyPrivate):
         self.runs = whole(runs, name="runs")
         if not 1 <= self.features <= _MOST_FEATURES or not 1 <= self.runs <= 1 << 10:
             raise ParameterError(f"features must be from 1 to {_MOST_FEATURES}, and runs from 1 to 1,024; got another")
-        if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-            raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE or CHANGE_ONE",
-                parameter="relation",
-            )
+        stated_relation(relation)
         self.relation, self._epsilon = relation, positive_epsilon(epsilon)
         self.kept, self.nothing = _chances(self._epsilon / self.runs, relation)
 

@@ -23,9 +23,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.laws import Softmax
 from discreet.laws.number import Number, round_down
+from discreet.learning.exact import stated_relation
 from discreet.learning.pac.finite_class import Labeled, check_bits, labeled
 from discreet.mechanisms.mechanism import Mechanism, positive_epsilon
 from discreet.privacy import Guarantee, PrivacyLoss, PureDP, Relation, bounded_range_loss
@@ -104,11 +105,7 @@ class StumpLearner(Mechanism):
         self.features = whole(features, name="features")
         if self.features < 1:
             raise ParameterError("features must be at least 1; got less, write features=1", parameter="features")
-        if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-            raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE or CHANGE_ONE",
-                parameter="relation",
-            )
+        stated_relation(relation)
         low, high = _whole_bounds(bounds)
         self.bounds, self.relation, self.both_sides = (low, high), relation, both_sides
         self._epsilon = positive_epsilon(epsilon)
