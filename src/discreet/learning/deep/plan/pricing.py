@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -9,10 +10,12 @@ from typing import Any
 from discreet.errors import ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_down, round_up
+from discreet.learning.deep.plan.mixing import sensitivity_ratio
 from discreet.learning.deep.plan.noises import Noise
+from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch, PoissonBatches
 from discreet.privacy import PrivacyLoss, Relation, compose
-from discreet.privacy.numbers import nonnegative, probability
+from discreet.privacy.numbers import decimals, nonnegative, probability, root_upward
 from discreet.privacy.records import ReleaseRecord
 
 
@@ -56,41 +59,80 @@ class TrainingPrice:
 
     def epsilon(self, delta: Number) -> Enclosure:
         """Return epsilon at a delta, of which a cut batch takes its chance away first."""
-        left = self.of_steps(probability(delta, name="delta"))
-        if left <= 0 < self.cut:
-            raise ParameterError(
-                "delta must be more than the chance 2^-60 that a batch is cut; got less, write delta=1e-6, for "
-                "example, or a smaller most_people in the sampler",
-                parameter="delta",
-            )
-        return self.steps.loss.epsilon(round_down(left) if self.cut else delta)
+        return self.steps.loss.epsilon(round_down(self.of_steps(delta)))
 
     def of_steps(self, delta: Number) -> Fraction:
-        """Return the delta that is left to the steps."""
-        return (Fraction(delta) - self.cut) / (1 - self.cut)
+        """Return the delta that is left to the steps; it is read by its decimals, as ledgers read it."""
+        stated = decimals(probability(delta, name="delta"))
+        if stated <= self.cut and self.cut:
+            raise ParameterError(
+                "delta must be more than the chance 2^-60 that a batch is cut; got less, write delta=1e-6, for example",
+                parameter="delta",
+            )
+        return (stated - self.cut) / (1 - self.cut)
 
 
 def price_of(sampler: BatchSampler, noise: Noise, steps: int, relation: Relation, unit: str) -> TrainingPrice:
-    """Return the price of a training; raise an error where none is proven."""
+    """Return the price of a training; raise an error where none is proven.
+
+    Privacy. Let the noise have the coefficients k, and one participation move one x_t by at most D, so that it moves
+    all releases by at most |k| D, which is 1/scale of the noise's deviation. Full batches: everyone takes part in every
+    step. Fresh noise: `steps` Gaussian releases. Correlated noise: one Gaussian release, its sensitivity that of the
+    pattern 0, 1, 2, ... Under change-one the person's two rows move x_t by at most 2 D.
+        Proof: `mixing`; change-one is a removal and an addition, each of which moves x_t by at most D. Poisson batches,
+        balls in bins and cyclic batches: see there.
+    """
     sampler.refuse_relation(relation)
-    release = _release(sampler, steps, relation)
+    release = _release(sampler, noise.coefficients(steps), steps, relation)
     record = ReleaseRecord.of(**release, scale=noise.scale, relation=relation, unit=unit)
     return TrainingPrice(record, sampler.overflow_chance(steps))
 
 
-def _release(sampler: BatchSampler, steps: int, relation: Relation) -> dict[str, Any]:
+def _release(sampler: BatchSampler, mixed: Sequence[int], steps: int, relation: Relation) -> dict[str, Any]:
     """Return the kind of release, its sensitivity over what one participation moves, its sample and its count."""
     match sampler:
         case FullBatch():
             moves = 2 if relation is Relation.CHANGE_ONE else 1
-            return {"kind": "gaussian", "sensitivity": moves, "count": steps}
-        case PoissonBatches(rate=rate):
-            return {"kind": "gaussian", "count": steps, **_poisson(Fraction(rate))}
+            return _everyone(mixed, steps, separation=1, most=steps, moves=moves)
+        case PoissonBatches(share=share):
+            _refuse_correlated(sampler, mixed)
+            return {"kind": "gaussian", "count": steps, **_poisson(share)}
+        case BallsInBins(steps_per_epoch=bins):
+            _refuse_correlated(sampler, mixed)
+            return {"kind": "balls in bins", "bins": bins, "count": sampler.begun_epochs(steps)}
+        case CyclicPoisson(cycle=cycle, group_rate=rate):
+            if rate == 1:
+                return _everyone(mixed, steps, separation=cycle, most=sampler.turns(steps))
+            if len(mixed) > cycle:
+                raise ParameterError(
+                    f"bands must be at most the {cycle} groups of the sampler, because only then a release is moved by "
+                    f"one participation; got {len(mixed)}, write fewer bands or more groups",
+                    parameter="noise",
+                )
+            return {"kind": "gaussian", "count": sampler.turns(steps), **_poisson(rate)}
     raise ParameterError(
         f"sampler must be one that has a price here; got {type(sampler).__name__}, write PoissonBatches(rate=...) or "
         "FullBatch(), for example",
         parameter="sampler",
     )
+
+
+def _everyone(mixed: Sequence[int], steps: int, *, separation: int, most: int, moves: int = 1) -> dict[str, Any]:
+    """Return the Gaussian release to people who take part at least `separation` steps apart, unsampled."""
+    if len(mixed) <= separation:  # columns that do not overlap: as many releases as participations
+        return {"kind": "gaussian", "sensitivity": moves, "count": most}
+    ratio = sensitivity_ratio(mixed, steps, separation=separation, most=most)
+    return {"kind": "gaussian", "sensitivity": root_upward(ratio * moves**2)}
+
+
+def _refuse_correlated(sampler: BatchSampler, mixed: Sequence[int]) -> None:
+    """Raise an error for correlated noise where a person may take part in neighboring steps of a sample."""
+    if len(mixed) > 1:
+        raise ParameterError(
+            f"noise must be independent with {sampler.name}, where a person may take part in steps that follow each "
+            "other; got correlated noise, write sampler=CyclicPoisson(rate=..., groups=...) or FullBatch() with it",
+            parameter="noise",
+        )
 
 
 def _poisson(rate: Fraction) -> dict[str, Any]:
