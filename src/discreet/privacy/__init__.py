@@ -36,16 +36,19 @@ from discreet.privacy.loss import (
     calibrate,
     change_one_loss,
     compose,
+    cyclic_poisson_loss,
     discrete_gaussian_loss,
     discrete_laplace_loss,
     gaussian_loss,
     group_loss,
     laplace_loss,
     largest_count,
+    matrix_gaussian_loss,
     pointwise_delta,
     randomized_response_loss,
     subsample,
     table_loss,
+    truncated_loss,
 )
 from discreet.privacy.pairs import TradeOff
 from discreet.privacy.price import (
@@ -120,6 +123,7 @@ __all__ = [
     "combine",
     "compose",
     "convert",
+    "cyclic_poisson_loss",
     "discrete_gaussian_loss",
     "discrete_laplace_loss",
     "gaussian_budget",
@@ -131,6 +135,7 @@ __all__ = [
     "largest_count",
     "largest_mu",
     "largest_rho",
+    "matrix_gaussian_loss",
     "parallel",
     "pointwise_delta",
     "privacy_filter",
@@ -142,6 +147,7 @@ __all__ = [
     "split",
     "subsample",
     "table_loss",
+    "truncated_loss",
     "warn_if_senseless",
 ]
 

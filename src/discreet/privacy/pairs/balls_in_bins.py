@@ -76,7 +76,7 @@ class BallsInBinsPair(Pair):
 
     @property
     def unsampled(self) -> NormalPair:
-        """The pair of somebody who is told the step: worse in both directions, as leaving the step out is processing."""
+        """The pair of somebody who is told the step: worse both ways, as leaving the step out is post-processing."""
         return NormalPair(self.mu)
 
     @property

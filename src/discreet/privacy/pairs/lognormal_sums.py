@@ -41,6 +41,7 @@ _FARTHEST = 8.7  # standard deviations followed: beyond them less than the cut i
 _BLOCK = 1 << 16
 _FINER = 4  # the last grid, which is not squared again, has so many times as many cells
 _RARE = 1e-9
+_SMALL = 2.0**-7
 _BITS, _ENOUGH_BITS = 128, 56
 _MORE = 1 + 1e-9
 _REMEMBERED = 48
@@ -69,18 +70,16 @@ def sum_law(mu: Number, terms: int, cells: int, *, upper: bool) -> SumLaw:
     True
     """
     offset = _offset(float(mu), terms)
-    power, total = _first(Fraction(mu), offset, cells, upper=upper), None
-    count, size, left = 0, 1, terms
-    while True:
-        if left & 1:
+    power, size = _first(Fraction(mu), offset, cells, upper=upper), 1
+    total, count = (power, 1) if terms & 1 else (None, 0)
+    while 2 * size <= terms:
+        size *= 2
+        power = _added(power, power, offset * size, cells, upper=upper, last=size == terms)
+        if terms & size:
             count += size
             last = count == terms
             total = power if total is None else _added(total, power, offset * count, cells, upper=upper, last=last)
-        left >>= 1
-        if not left:
-            return total
-        size *= 2
-        power = _added(power, power, offset * size, cells, upper=upper, last=size == terms)
+    return power if total is None else total
 
 
 def _offset(mu: float, terms: int) -> float:
@@ -99,7 +98,8 @@ class _Grid:
 
     @classmethod
     def between(cls, low: float, high: float, offset: float, cells: int) -> _Grid:
-        """Return a grid of 0 and so many cells from low to high."""
+        """Return a grid of 0 and so many cells from low to high, or from a small part of the offset."""
+        low = max(low, offset * _SMALL)
         step = math.log((high + offset) / (low + offset)) / cells
         points = (low + offset) * np.exp(step * np.arange(cells + 1)) - offset
         points[0], points[-1] = low, high
@@ -189,12 +189,16 @@ def _split(first: SumLaw, second: SumLaw, grid: _Grid) -> tuple[Floats, Floats, 
     for sums, masses in _outcomes(first, second):
         cell = grid.cell(sums)
         part = (sums - points[cell]) / widths[cell]
-        outside = max(outside, float(np.max(part)) - 1, -float(np.min(part)))
-        right = masses * np.clip(part, 0.0, 1.0, out=part)
+        strays = np.flatnonzero((part < 0) | (part > 1))
+        if len(strays):
+            distance = np.maximum(-part[strays], part[strays] - 1) * widths[cell[strays]]
+            outside = max(outside, float(np.max(distance / sums[strays])))
+            np.clip(part, 0.0, 1.0, out=part)
+        right = masses * part
         total[1:] += np.bincount(cell, right, len(points) - 1)
         np.subtract(masses, right, out=masses)
         total[:-1] += np.bincount(cell, masses, len(points) - 1)
-    return points, total, outside * max(float(np.max(widths[1:] / points[1:-1])), 1.0) * _MORE
+    return points, total, 2 * outside
 
 
 def _merged(first: SumLaw, second: SumLaw, grid: _Grid) -> tuple[Floats, Floats, float]:

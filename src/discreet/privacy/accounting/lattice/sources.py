@@ -60,13 +60,11 @@ def _direct(pair: Pair, reach: Reach) -> LossSource | None:
             source = noise_source(pair, reach)
         case BallsInBinsPair() if pair.is_followed:
             source = _balls_in_bins(pair)
-        case BallsInBinsPair():
-            source = None if pair.mu == 0 else _direct(pair.unsampled, reach)
     return source
 
 
 def _balls_in_bins(pair: BallsInBinsPair) -> AtomSource:
-    """The atoms of the ratio under Q, from below and from above: R times their mass under P where a person is removed."""
+    """The atoms of the ratio R under Q, from below and from above; with a person removed P has R times their mass."""
     sides, infinite, wobble = [], [], 0.0
     for upper in (False, True):
         law = pair.ratios(upper=upper)
@@ -74,10 +72,13 @@ def _balls_in_bins(pair: BallsInBinsPair) -> AtomSource:
         loss, log_mass = np.log(law.ratio[seen]), np.log(law.mass[seen])
         slack = _SMALL + law.doubt + 16 * UNIT * (np.abs(loss) + np.abs(log_mass))
         removed = pair.side is Side.REMOVE
-        sides.append(LatticeAtoms(*((loss, log_mass + loss, slack + law.shift) if removed else (-loss, log_mass, slack))))
+        columns = (loss, log_mass + loss, slack + law.shift) if removed else (-loss, log_mass, slack)
+        sides.append(LatticeAtoms(*columns))
         infinite.append(law.beyond if removed else math.fsum(law.mass[~seen]) * (1 + 2 * law.doubt + _SMALL))
         wobble = max(wobble, law.shift + 8 * UNIT * float(np.max(np.abs(loss))))
-    return AtomSource((sides[0], sides[1]), (0.0, infinite[1]), wobble, pair.ratios(upper=True).spacing)
+    source = AtomSource((sides[0], sides[1]), (0.0, infinite[1]), wobble, law.spacing)
+    source.resolution = law.spacing / 4  # the two laws are further apart than what finer steps would gain
+    return source
 
 
 def _sampled(pair: PoissonPair | FixedSizePair, reach: Reach) -> LossSource | None:
