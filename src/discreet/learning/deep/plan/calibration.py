@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
@@ -10,10 +11,10 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number, round_down
 from discreet.learning.deep.plan.mixing import prefix_error
 from discreet.learning.deep.plan.noises import Banded, Independent, Noise
-from discreet.learning.deep.plan.placed_samplers import CyclicPoisson
+from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch
-from discreet.privacy import PrivacyLoss, Relation, calibrate
+from discreet.privacy import PrivacyLoss, Relation, balls_in_bins_loss, calibrate, gaussian_loss, subsample
 from discreet.privacy.numbers import positive_price
 
 Kind = Callable[[float], Noise]
@@ -21,6 +22,9 @@ Choice = tuple[BatchSampler, Kind]
 _MORE = 1 + 1e-7
 _MOST_TRIALS = 200
 _MOST_GROUPS = 128  # more would keep as many secret sums in memory, for little less noise
+_COARSE = 256  # cells of the laws by which the noise for balls in bins is searched
+_NEAR = 2e-3  # how far below the target their epsilon may be
+_SLOPE = -1.5  # d ln epsilon / d ln scale, before anything is known
 _ABOUT = 1.02
 _WORSE = 1.1  # a search ends where the error has risen by this factor
 
@@ -50,7 +54,8 @@ def calibrated(
         def price(scale: float, drawn: BatchSampler = drawn, make: Kind = make) -> TrainingPrice:
             return price_of(drawn, make(scale), steps, relation, unit)
 
-        near = least_scale(price, *target, start=near)
+        search = _least_for_bins if isinstance(drawn, BallsInBins) else least_scale
+        near = search(price, *target, start=near)
         error = near * prefix_error(make(near).coefficients(steps), steps)
         if error > _WORSE * least:
             break
@@ -83,6 +88,55 @@ def least_scale(
     raise ParameterError(
         "epsilon and delta must be a target that noise can keep; got others, write larger ones", parameter="epsilon"
     )
+
+
+def _least_for_bins(
+    price: Callable[[float], TrainingPrice], epsilon: Fraction, delta: Fraction, *, start: float
+) -> float:
+    """Return a scale for balls in bins, to about a thousandth: their law takes .1 s or more, so few are computed.
+
+    The search goes by coarse laws, from the scale that Poisson batches would need; then the priced law is asked once or
+    twice. What is returned was certified.
+    """
+    left = round_down(price(1.0).of_steps(delta))
+    goal = float(epsilon)
+
+    def poisson(scale: float) -> PrivacyLoss:
+        bins, epochs = price(scale).steps.rate or Fraction(1), price(scale).steps.count
+        base = gaussian_loss(scale, relation=Relation.ADD_REMOVE)
+        return subsample(base, rate=bins) * (epochs * bins.denominator)
+
+    def coarse(scale: float) -> float:
+        bins, epochs = price(scale).steps.rate or Fraction(1), price(scale).steps.count
+        law = balls_in_bins_loss(scale, steps=bins.denominator, relation=Relation.ADD_REMOVE, cells=_COARSE)
+        found = (law * epochs).epsilon(left)
+        return (found.lower + found.upper) / 2
+
+    here = float(calibrate(poisson, epsilon=epsilon, delta=left, start=start, tolerance=1e-3))
+    aim, found, slope = goal * (1 - _NEAR / 2), coarse(here), _SLOPE
+    for _ in range(2):
+        there = here * (found / aim) ** (-1 / slope)
+        told = coarse(there)
+        slope = _slope(told / found, there / here, slope)
+        here, found = there, told
+    here *= (found / aim) ** (-1 / slope)
+    short, enough = 0.0, math.inf
+    for _ in range(_MOST_TRIALS):
+        upper = price(here).epsilon(delta).upper
+        short, enough = (short, here) if Fraction(upper) <= epsilon else (here, enough)
+        if enough < math.inf and (goal * (1 - _NEAR) <= upper or enough <= short * (1 + _NEAR / 8)):
+            break
+        here *= (upper / aim) ** (-1 / slope) if math.isfinite(upper) else 2.0
+        if not short < here < enough:
+            here = 2 * short if enough == math.inf else enough / 2 if short == 0 else math.sqrt(short * enough)
+    return enough
+
+
+def _slope(rise: float, run: float, before: float) -> float:
+    """Return d ln epsilon / d ln scale from two points, within reason, or what was known where they are too near."""
+    if abs(run - 1) < _NEAR or not 0 < rise < math.inf:
+        return before
+    return min(max(math.log(rise) / math.log(run), -6.0), -0.5)
 
 
 def _choices(sampler: BatchSampler, kind: Kind | None, steps: int) -> Iterator[Choice]:

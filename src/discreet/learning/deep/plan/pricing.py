@@ -99,7 +99,12 @@ def _release(sampler: BatchSampler, mixed: Sequence[int], steps: int, relation: 
             return {"kind": "gaussian", "count": steps, **_poisson(share)}
         case BallsInBins(steps_per_epoch=bins):
             _refuse_correlated(sampler, mixed)
-            return {"kind": "balls in bins", "bins": bins, "count": sampler.begun_epochs(steps)}
+            return {
+                "kind": "gaussian",
+                "count": sampler.begun_epochs(steps),
+                "sampler": "balls in bins",
+                "rate": Fraction(1, bins),
+            }
         case CyclicPoisson(cycle=cycle, group_rate=rate):
             if rate == 1:
                 return _everyone(mixed, steps, separation=cycle, most=sampler.turns(steps))
@@ -109,7 +114,7 @@ def _release(sampler: BatchSampler, mixed: Sequence[int], steps: int, relation: 
                     f"one participation; got {len(mixed)}, write fewer bands or more groups",
                     parameter="noise",
                 )
-            return {"kind": "gaussian", "count": sampler.turns(steps), **_poisson(rate)}
+            return {"kind": _kind(mixed), "count": sampler.turns(steps), **_poisson(rate)}
     raise ParameterError(
         f"sampler must be one that has a price here; got {type(sampler).__name__}, write PoissonBatches(rate=...) or "
         "FullBatch(), for example",
@@ -120,9 +125,9 @@ def _release(sampler: BatchSampler, mixed: Sequence[int], steps: int, relation: 
 def _everyone(mixed: Sequence[int], steps: int, *, separation: int, most: int, moves: int = 1) -> dict[str, Any]:
     """Return the Gaussian release to people who take part at least `separation` steps apart, unsampled."""
     if len(mixed) <= separation:  # columns that do not overlap: as many releases as participations
-        return {"kind": "gaussian", "sensitivity": moves, "count": most}
+        return {"kind": _kind(mixed), "sensitivity": moves, "count": most}
     ratio = sensitivity_ratio(mixed, steps, separation=separation, most=most)
-    return {"kind": "gaussian", "sensitivity": root_upward(ratio * moves**2)}
+    return {"kind": "matrix gaussian", "sensitivity": root_upward(ratio * moves**2)}
 
 
 def _refuse_correlated(sampler: BatchSampler, mixed: Sequence[int]) -> None:
@@ -133,6 +138,10 @@ def _refuse_correlated(sampler: BatchSampler, mixed: Sequence[int]) -> None:
             "other; got correlated noise, write sampler=CyclicPoisson(rate=..., groups=...) or FullBatch() with it",
             parameter="noise",
         )
+
+
+def _kind(mixed: Sequence[int]) -> str:
+    return "gaussian" if len(mixed) == 1 else "matrix gaussian"
 
 
 def _poisson(rate: Fraction) -> dict[str, Any]:
