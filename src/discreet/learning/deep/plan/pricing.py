@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from discreet.errors import ParameterError
+from discreet.errors import MissingParameter, ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_down, round_up
 from discreet.learning.deep.plan.mixing import sensitivity_ratio
 from discreet.learning.deep.plan.noises import Noise
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch, PoissonBatches
-from discreet.privacy import PrivacyLoss, Relation, compose
-from discreet.privacy.numbers import decimals, nonnegative, probability, root_upward
+from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PrivacyLoss, Relation, Sampler, compose
+from discreet.privacy.adaptive import gaussian_with_delta
+from discreet.privacy.loss import gaussian_square
+from discreet.privacy.numbers import as_computed, decimals, exactly, nonnegative, probability, root_upward, written
 from discreet.privacy.records import ReleaseRecord
 
 
@@ -70,6 +72,58 @@ class TrainingPrice:
                 parameter="delta",
             )
         return (stated - self.cut) / (1 - self.cut)
+
+    @property
+    def mu_squared(self) -> Fraction | None:
+        """The square of the mu of Gaussian DP where nobody is sampled, None where there is no useful one."""
+        sampled = self.cut or self.steps.sampler is not Sampler.EVERYONE
+        return None if sampled else gaussian_square(self.steps.loss)
+
+    def under(self, budget: Guarantee, delta: Number | None) -> Guarantee:
+        """Return what an account with a budget is charged: a point of the curve, or a mu or rho for all of it.
+
+        Privacy. The training keeps the guarantee returned.
+            Proof: an (epsilon, delta) budget: the point at delta. A Gaussian or zCDP budget, nobody sampled: mu, or
+            rho = mu^2/2, of Gaussian releases. Somebody sampled: with d = (delta - tau)/(1 - tau) the steps are
+            d-approximate mu-Gaussian DP (`gaussian_with_delta`), and with chance tau apart from that all is shown: the
+            training is delta-approximate mu-Gaussian DP. Such a release shows all with chance delta and is else a
+            post-processing of a normal pair, which is (mu^2/2)-zCDP.
+        """
+        relation, squared = self.steps.relation, self.mu_squared
+        match budget:
+            case GaussianDP() if squared is not None:
+                return as_computed(GaussianDP(root_upward(squared), relation=relation))
+            case ZCDP() if squared is not None:
+                return ZCDP(exactly(squared / 2), relation=relation)
+            case ApproxDP():
+                return as_computed(ApproxDP(self.epsilon(_stated(delta)).upper, exact_delta(delta), relation=relation))
+            case GaussianDP() | ZCDP() if Fraction(budget.delta):
+                chance = exact_delta(delta)
+                found = gaussian_with_delta(self.steps.loss, round_down(self.of_steps(_stated(delta))))
+                if isinstance(budget, GaussianDP):
+                    return as_computed(GaussianDP(found.mu, chance, relation=relation))
+                return ZCDP(exactly(written(found.mu) ** 2 / 2), chance, relation=relation)
+        raise ParameterError(
+            "the budget must be in epsilon and delta, or in mu or rho with a delta in reserve, because a sampled "
+            "training has no useful mu or rho without one; got another, write a ledger with gaussian_budget(epsilon=, "
+            "delta=, reserve=), for example. Nothing was spent.",
+            parameter="ledger",
+        )
+
+
+def exact_delta(delta: Number | None) -> Fraction:
+    """Return the delta that a plan states, exactly."""
+    return decimals(_stated(delta))
+
+
+def _stated(delta: Number | None) -> Number:
+    if delta is None:
+        raise MissingParameter(
+            "delta must be stated for this account; got none, write Plan(..., delta=1e-6), for example. Nothing was "
+            "spent.",
+            parameter="delta",
+        )
+    return delta
 
 
 def price_of(sampler: BatchSampler, noise: Noise, steps: int, relation: Relation, unit: str) -> TrainingPrice:
