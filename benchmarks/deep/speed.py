@@ -56,15 +56,21 @@ def private_step(model: Any, network: Network, inputs: Any, targets: Any, exact:
     present = torch.ones(rows, dtype=torch.bool)
     trained = list(clipped.parameters)
     optimizer = torch.optim.SGD(trained, lr=RATE)
+    sizes = [value.numel() for value in trained]
     ahead = [torch.randint(-(1 << 20), 1 << 20, value.shape) for value in trained]
 
     def step() -> None:
         sums = clipped(inputs, targets, present)
-        for value, one, integers in zip(trained, sums, ahead, strict=True):
-            if exact:
-                value.grad = one.mul_(2.0**20).round_().add_(integers).mul_(2.0**-20 / rows).float()
-            else:
-                value.grad = one.add_(torch.randn_like(one)).div_(rows)
+        if exact:
+            for place, integers in enumerate(ahead):
+                steps = sums[place].mul_(2.0**20).round_().add_(integers).mul_(2.0**-20 / rows)
+                sums[place] = steps.float()
+        else:
+            noise = torch.randn(sum(sizes)).split(sizes)
+            torch._foreach_add_(sums, [one.view_as(value) for one, value in zip(noise, trained, strict=True)])
+            torch._foreach_div_(sums, rows)
+        for value, one in zip(trained, sums, strict=True):
+            value.grad = one
         optimizer.step()
 
     return step

@@ -76,6 +76,8 @@ class ClippedSum:
         found = survey(model, self.parameters, self.names, self._forward_only, units=self.physical, rows=self.rows)
         self._layers = found.clusters
         self._hooked = [{layer.module: found.axes[layer.module] for layer in cluster} for cluster in found.clusters]
+        modules = {module for one in self._hooked for module in one}
+        self._nested = any(inner in modules for one in modules for inner in one.modules() if inner is not one)
         self.slots = [cluster_slots(cluster) for cluster in self._layers]
         self.choices: list[Choice] = []
         self._measure()
@@ -115,23 +117,22 @@ class ClippedSum:
         check_settings(self._device, exact=self.exact)
         here = self._rows_present(present)
         inputs, targets = self._made_up.in_place_of_absent(inputs, targets, here, self.physical * self.rows)
+        with torch.no_grad():
+            return self._sums(inputs, targets, here)
+
+    def _sums(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:
+        """Return the weighted sums of a batch of the right shape."""
         parts: list[Part | None] = [None] * len(self._layers)
         sums: list[Any] = [None] * len(self.parameters)
 
         def ready(place: int, calls: Calls) -> None:
-            part = self.part(place, calls)
+            parts[place] = self.part(place, calls)
             if self._mode == "per layer":
-                self._add(sums, place, part, self.weights([part]))
-            else:
-                parts[place] = part
+                self._add(sums, [place], parts)
 
         self._run_quietly(inputs, targets, here, ready)
         if self._mode != "per layer":
-            weights = self.weights([part for part in parts if part is not None])
-            for place, part in enumerate(parts):
-                parts[place] = None
-                if part is not None:
-                    self._add(sums, place, part, weights)
+            self._add(sums, range(len(parts)), parts)
         return sums
 
     def report(self) -> str:
@@ -154,16 +155,21 @@ class ClippedSum:
         norm = self.norm / math.sqrt(len(self._layers)) * (1 - 2.0**-50) if self._mode == "per layer" else self.norm
         return clip_weights(parts, norm, normalized=self._mode == "normalized", exact=self.exact)
 
-    def _add(self, sums: list[Any], place: int, part: Part, weights: tuple[Tensor, Tensor | None]) -> None:
-        for slot, value in zip(self.slots[place], part.total(*weights), strict=True):
-            sums[slot] = value
+    def _add(self, sums: list[Any], places: Sequence[int], parts: list[Part | None]) -> None:
+        """Sum the parts that are clipped together, forgetting each as soon as it is summed."""
+        weights = self.weights([part for part in (parts[place] for place in places) if part is not None])
+        for place in places:
+            part, parts[place] = parts[place], None
+            if part is not None:
+                for slot, value in zip(self.slots[place], part.total(*weights), strict=True):
+                    sums[slot] = value
 
     def run(self, inputs: tuple[Any, ...], targets: Any, here: Tensor, ready: Callable[[int, Calls], None]) -> Tensor:
         """Run forward and backward with hooks, handing on clusters of layers; return the losses."""
-        with torch.enable_grad(), Recording(self._hooked, ready) as recording:
+        with torch.enable_grad(), Recording(self._hooked, ready, nested=self._nested) as recording:
             losses = self._losses(inputs, targets)
-            total = torch.where(here, losses, 0).sum()
-            recording.backward(total if self.rows == 1 else total / self.rows)
+            factors = here.to(losses.dtype)
+            recording.backward(losses, factors if self.rows == 1 else factors / self.rows)
             return losses.detach()
 
     def _run_quietly(self, *arguments: Any) -> None:

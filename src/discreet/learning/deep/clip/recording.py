@@ -28,13 +28,16 @@ class Recording:
     """Hooks on modules for one pass; a cluster of modules is handed on as soon as all its gradients are there.
 
     Hooks of tensors see gradients with respect to what a layer returned even where an activation overwrites it, and
-    autograd is asked for the first outputs only: it forms no gradient of a weight.
+    autograd is asked for the first outputs only: it forms no gradient of a weight. Where one hooked module lies inside
+    another, whose own tensors may come first, it is asked for all.
     """
 
     def __init__(
         self,
         clusters: Sequence[Mapping[Any, Axes]],
         ready: Callable[[int, Mapping[Any, list[Call]]], None],
+        *,
+        nested: bool,
     ) -> None:
         self._clusters, self._ready = clusters, ready
         self._of = {module: place for place, cluster in enumerate(clusters) for module in cluster}
@@ -43,6 +46,7 @@ class Recording:
         self._edges: list[Any] = []
         self._handles: list[Any] = []
         self._open = True
+        self._nested = nested
 
     def __enter__(self) -> Self:
         for module in self._of:
@@ -57,10 +61,13 @@ class Recording:
         self._calls.clear()
         self._edges.clear()
 
-    def _called(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
-        """Keep the inputs of a call and wait for the gradients of its outputs."""
+    def _called(self, module: Any, args: Any, kwargs: Any, output: Any) -> Any:
+        """Keep the inputs of a call and wait for the gradients of its outputs, which are returned."""
         if not self._open:
-            return
+            return output
+        if not isinstance(output, torch.Tensor):
+            # one output may be computed from another: gradients are taken of aliases, which only others read
+            output = pytree.tree_map_only(torch.Tensor, lambda value: value.view_as(value), output)
         place = self._of[module]
         axes = self._clusters[place][module]
         simple = len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)
@@ -75,12 +82,13 @@ class Recording:
             call.shapes[where] = (value.shape, value.dtype, value.device)
             if value.requires_grad:
                 self._waiting[place] += 1
-                if not passed:
+                if self._nested or not passed:
                     self._edges.append(get_gradient_edge(value))
                 value.register_hook(partial(self._arrived, place, call, where))
         calls = self._calls[place]
         if calls is not None:
             calls[module].append(call)
+        return output
 
     def _arrived(self, place: int, call: Call, where: int, signal: Tensor) -> None:
         """Take the gradient of one output; after the last one of a cluster hand it on."""
@@ -109,11 +117,11 @@ class Recording:
                 call.leaves.clear()
                 call.signals.clear()
 
-    def backward(self, total: Tensor) -> None:
-        """Run the one backward; outputs that nothing depends on have gradient zero."""
+    def backward(self, losses: Tensor, factors: Tensor) -> None:
+        """Run the one backward of the sum of factors times losses; an output that nothing uses has gradient zero."""
         self._open = False
         if self._edges:
-            torch.autograd.grad(total, self._edges, allow_unused=True)
+            torch.autograd.grad(losses, self._edges, factors, allow_unused=True)
         for place, calls in enumerate(self._calls):
             if calls is not None:
                 self._hand_on(place)
