@@ -74,7 +74,7 @@ class ClippedSum:
         check_settings(self._device, exact=self.exact)
         self._made_up = MadeUp(example, model, loss, self._device)
         found = survey(model, self.parameters, self.names, self._forward_only, units=self.physical, rows=self.rows)
-        self._layers = found.clusters
+        self._layers, self._tables = found.clusters, found.tables
         self._hooked = [{layer.module: found.axes[layer.module] for layer in cluster} for cluster in found.clusters]
         modules = {module for one in self._hooked for module in one}
         self._nested = any(inner in modules for one in modules for inner in one.modules() if inner is not one)
@@ -166,7 +166,8 @@ class ClippedSum:
 
     def run(self, inputs: tuple[Any, ...], targets: Any, here: Tensor, ready: Callable[[int, Calls], None]) -> Tensor:
         """Run forward and backward with hooks, handing on clusters of layers; return the losses."""
-        with torch.enable_grad(), Recording(self._hooked, ready, nested=self._nested) as recording:
+        hooks = Recording(self._hooked, ready, tables=self._tables, rows=self.physical * self.rows, nested=self._nested)
+        with torch.enable_grad(), hooks as recording:
             losses = self._losses(inputs, targets)
             factors = here.to(losses.dtype)
             recording.backward(losses, factors if self.rows == 1 else factors / self.rows)

@@ -37,6 +37,8 @@ class Recording:
         clusters: Sequence[Mapping[Any, Axes]],
         ready: Callable[[int, Mapping[Any, list[Call]]], None],
         *,
+        tables: Mapping[Any, int],
+        rows: int,
         nested: bool,
     ) -> None:
         self._clusters, self._ready = clusters, ready
@@ -46,11 +48,14 @@ class Recording:
         self._edges: list[Any] = []
         self._handles: list[Any] = []
         self._open = True
-        self._nested = nested
+        self._nested, self._tables, self._rows = nested, tables, rows
+        self._fits: Tensor | None = None
 
     def __enter__(self) -> Self:
         for module in self._of:
             self._handles.append(module.register_forward_hook(self._called, with_kwargs=True))
+        for module in self._tables:
+            self._handles.append(module.register_forward_pre_hook(self._looked_up))
         return self
 
     def __exit__(
@@ -60,6 +65,15 @@ class Recording:
             handle.remove()
         self._calls.clear()
         self._edges.clear()
+
+    def _looked_up(self, module: Any, args: Any) -> Any:
+        """Put a word of the table where an id is none, and remember the rows: an error would tell about a person."""
+        if not self._open or not args:
+            return None
+        fits = args[0].clamp(0, module.num_embeddings - 1) == args[0]
+        rows = fits.movedim(self._tables[module], 0).reshape(self._rows, -1).all(1)
+        self._fits = rows if self._fits is None else self._fits & rows
+        return (torch.where(fits, args[0], 0), *args[1:])
 
     def _called(self, module: Any, args: Any, kwargs: Any, output: Any) -> Any:
         """Keep the inputs of a call and wait for the gradients of its outputs, which are returned."""
@@ -118,8 +132,9 @@ class Recording:
                 call.signals.clear()
 
     def backward(self, losses: Tensor, factors: Tensor) -> None:
-        """Run the one backward of the sum of factors times losses; an output that nothing uses has gradient zero."""
+        """Run the one backward of the sum of factors times losses; rows with an id outside a table have factor zero."""
         self._open = False
+        factors = factors if self._fits is None else torch.where(self._fits, factors, 0)
         if self._edges:
             torch.autograd.grad(losses, self._edges, factors, allow_unused=True)
         for place, calls in enumerate(self._calls):
