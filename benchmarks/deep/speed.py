@@ -1,8 +1,9 @@
 """The time and the memory of one private step over a plain step, the same network and batch, in turns.
 
-`python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG]` prints a table. Steps are whole: forward, backward,
-clipping, noise, update. Float steps add torch's normal numbers; exact steps round to integers and add integers that are
-drawn ahead (here: drawn once, their drawing is timed by the benchmark of noise).
+`python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG] [--memory]` prints a line a network.
+Steps are whole: forward, backward, clipping, noise, update. Float steps add torch's normal numbers; exact steps round to
+integers and add integers that were drawn ahead: their drawing is timed by the benchmark of noise. Opacus is timed where
+it lies under .peers/opacus (or DISCREET_PEER_OPACUS), made by `pip install --no-deps --target`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 
 from benchmarks.deep.models import NETWORKS, Network
+from benchmarks.deep.opacus_steps import opacus_sides
 from discreet.learning.deep.clip import ClippedSum, CrossEntropy
 
 RATE = 1e-4
@@ -76,11 +78,9 @@ def private_step(model: Any, network: Network, inputs: Any, targets: Any, exact:
     return step
 
 
-def ratios(network: Network, batch: int, rounds: int, extra: Callable[..., Any] | None = None) -> dict[str, float]:
+def ratios(network: Network, batch: int, rounds: int) -> dict[str, float]:
     """Return the median of the ratios to the plain step of the same round, and its milliseconds."""
-    steps = dict(sides(network, batch))
-    if extra is not None:
-        steps |= dict(extra(network, batch))
+    steps = dict(sides(network, batch)) | dict(opacus_sides(network, batch))
     taken: dict[str, list[float]] = {name: [] for name in steps}
     for turn in range(rounds + 1):
         for name, step in steps.items():

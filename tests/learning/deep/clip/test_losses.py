@@ -44,7 +44,7 @@ def test_binary_targets_are_zero_or_one():
 
 @pytest.mark.parametrize("make", [lambda: CrossEntropy(1), lambda: CrossEntropy(True), lambda: SquaredError((1, 0))])
 def test_public_numbers_must_make_sense(make):
-    with pytest.raises(ParameterError, match="must be .*; got .*, write "):
+    with pytest.raises(ParameterError, match=r"must be .*; got .*, write "):
         make()
 
 

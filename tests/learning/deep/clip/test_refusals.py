@@ -112,7 +112,7 @@ def test_a_model_that_cannot_be_summed(model, exact):
 @pytest.mark.parametrize("exact", [True, False])
 @pytest.mark.parametrize("model", [Mixing, Cross])
 def test_a_model_that_mixes_rows(model, exact):
-    with pytest.raises(AssumptionFailed if exact else ParameterError, match="row.*depend|every row by itself"):
+    with pytest.raises(AssumptionFailed if exact else ParameterError, match=r"row.*depend|every row by itself"):
         build(model(), exact=exact)
 
 

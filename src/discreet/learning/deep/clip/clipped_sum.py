@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from fractions import Fraction
+from typing import Any, Protocol
 
 import torch
 
@@ -30,6 +31,18 @@ from discreet.learning.deep.clip.weights import clip_weights, summation_error
 Loss = Callable[[Any, Any], Any]
 
 
+class ClipRule(Protocol):
+    """What a clip says: the norm C, and "flat", "per layer" (each of L layers to C / sqrt(L)) or "normalized"."""
+
+    @property
+    def norm(self) -> Any:
+        """The norm, a number."""
+
+    @property
+    def mode(self) -> str:
+        """The rule."""
+
+
 class ClippedSum:
     """Sum the gradients of a batch's people, each cut to a norm, in one forward and one backward.
 
@@ -53,7 +66,7 @@ class ClippedSum:
         self,
         model: Any,
         loss: Loss,
-        clip: Any,
+        clip: ClipRule,
         *,
         physical: int,
         exact: bool,
@@ -67,7 +80,7 @@ class ClippedSum:
             _whole("rows", rows),
         )
         self.exact = bool(exact)
-        self.norm, self._mode = _clip_norm(clip), str(getattr(clip.mode, "value", clip.mode))
+        self.norm, self._mode = _clip_norm(clip), _clip_mode(clip)
         self._arithmetic = Arithmetic(self.exact)
         self.names, self.parameters = check_model(model, exact=self.exact)
         self._device = self.parameters[0].device
@@ -248,10 +261,21 @@ def _whole(name: str, value: Any) -> int:
     return value
 
 
-def _clip_norm(clip: Any) -> float:
+def _clip_norm(clip: ClipRule) -> float:
     norm = float(clip.norm)
+    if math.isfinite(norm) and Fraction(norm) > Fraction(clip.norm):
+        norm = math.nextafter(norm, 0.0)  # never above what was asked for
     if not 2.0**-300 <= norm <= 2.0**100:
         raise ParameterError(
             f"clip must have a norm between 2^-300 and 2^100; got {norm!r}, write Clip(1.0).", parameter="clip"
         )
     return norm
+
+
+def _clip_mode(clip: ClipRule) -> str:
+    mode = str(getattr(clip.mode, "value", clip.mode))
+    if mode not in ("flat", "per layer", "normalized"):
+        raise ParameterError(
+            f"clip must be 'flat', 'per layer' or 'normalized'; got {mode[:40]!r}, write Clip(1.0).", parameter="clip"
+        )
+    return mode
