@@ -2,7 +2,16 @@
 
 from discreet.learning.exact.binned import BinnedRows, bin_length, binned_scores
 from discreet.learning.exact.measurements import PURE, FitNeighbors, FitPrice, Measurements, bought, judged
-from discreet.learning.exact.rows import Classes, FitRows, listed_cells, matrix, stated_classes, targets
+from discreet.learning.exact.rows import (
+    Classes,
+    FitRows,
+    listed_cells,
+    listed_column,
+    matrix,
+    stated_classes,
+    targets,
+    unheard,
+)
 from discreet.learning.exact.softmax import (
     Errors,
     clipped_errors,

@@ -7,7 +7,9 @@ is no finite number, and a label that was not declared, make their row count for
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +88,24 @@ def listed_cells(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
         for column, cell in enumerate(row):
             made[place, column] = cell
     return made
+
+
+def listed_column(cells: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
+    """Return one cell a row as an array of objects, or None where all of them are sequences: that is another shape."""
+    if cells and all(isinstance(cell, list | tuple) or (isinstance(cell, np.ndarray) and cell.ndim) for cell in cells):
+        return None
+    flat = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        flat[place] = cell
+    return flat
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Keep warnings, of Python and of numpy, from being told or raised: whether there is one can follow from a row."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        yield
 
 
 def _converted(table: Any) -> NDArray[Any] | None:
