@@ -141,7 +141,9 @@ def _array(part: Any, listed: Callable[[Any], NDArray[Any] | None]) -> NDArray[A
     if isinstance(part, list | tuple):
         return listed(part)
     if isinstance(part, np.ma.MaskedArray):
-        return np.asarray(part.astype(object).filled(None))
+        held = np.array(part.data, dtype=object)
+        held[np.ma.getmaskarray(part)] = None
+        return held
     return np.asarray(part)
 
 
