@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 
 from discreet.attacks import ShadowMembership, area_ceiling, invented_labels, shadow_membership
-from discreet.errors import InputError
+from discreet.errors import InputError, ParameterError
 from discreet.laws import RoundedGaussian
 from tests.attacks.models import trained
 
@@ -104,5 +104,37 @@ def test_progress_counts_the_models_and_a_question_without_people_is_refused():
     )
     assert seen == [(place, 8) for place in range(1, 9)]
     assert "area" in str(found)
-    with pytest.raises(InputError, match="at least four"):
+    with pytest.raises(InputError, match="at least 4"):
         shadow_membership(unregularized, rows[:3], labels[:3], models=8, seed=1)
+
+
+def test_what_cannot_be_used_is_refused_before_a_model_is_trained():
+    def never(*_):
+        raise AssertionError("trained")
+
+    rows, labels = invented_labels(people=20, columns=3, seed=1)
+    for changed in ({"mu": "x"}, {"mu": -1}, {"models": 2.0}, {"seed": -1}, {"seed": "x"}, {"seed": 1.5}):
+        with pytest.raises(ParameterError):
+            shadow_membership(never, rows, labels, **{"models": 8, "seed": 1, **changed})
+    for table in ([["Helen", 1.0]] * 20, [[1.0], [1.0, 2.0]] * 10, [[10**400]] * 20, None):
+        with pytest.raises(InputError) as caught:
+            shadow_membership(never, table, labels, models=8, seed=1)
+        assert "Helen" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+def test_models_that_give_no_chances_and_levels_that_are_none_are_refused():
+    class Unsure:
+        classes_ = (0, 1)
+
+        def predict_proba(self, rows):
+            return np.full((len(rows), 2), np.nan)
+
+    rows, labels = invented_labels(people=20, columns=3, seed=1)
+    for model in (None, Unsure()):
+        with pytest.raises(InputError, match="model"):
+            shadow_membership(lambda *_, model=model: model, rows, labels, models=8, seed=1)
+    found = shadow_membership(unregularized, rows, labels, models=8, seed=1)
+    for level in (-0.1, 1.5, "x", None, float("nan")):
+        with pytest.raises(ParameterError):
+            found.found(level)

@@ -95,3 +95,26 @@ def test_a_training_that_releases_more_the_second_time_is_refused():
 
     with pytest.raises(ParameterError, match="as many sums"):
         audit_training(odd, canaries=4, guesses=2, delta=0, confidence=0.95)
+
+
+@pytest.mark.parametrize("shape", [(3,), (4,), (1, 3)])
+def test_sums_of_another_shape_are_refused(shape):
+    def odd(_, see):
+        see(np.zeros(shape), lambda sums: sums)
+
+    with pytest.raises(ParameterError, match="column for every canary"):
+        audit_training(odd, canaries=4, guesses=2, delta=0, confidence=0.95)
+
+
+def test_what_cannot_be_audited_is_refused_before_the_training():
+    def never(*_):
+        raise AssertionError("trained")
+
+    for confidence in ("x", None, [], float("nan"), 2):
+        with pytest.raises(ParameterError):
+            audit_training(never, canaries=4, guesses=2, delta=0, confidence=confidence)
+    with pytest.raises(ParameterError, match="training"):
+        audit_training(None, canaries=4, guesses=2, delta=0, confidence=0.9)
+    for times in (0, -1, 2.0, 10**9):
+        with pytest.raises(ParameterError, match="times"):
+            RepeatedRows(DescentTraining(epsilon=4, delta=DELTA, people=100, steps=1), times)

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attacks.ceilings import Flip, ceiling
+from discreet.attacks.models.people import attacked_people, chances_of_own, predicted_numbers
 from discreet.attacks.results import read_only
 from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import InputError, MissingParameter, ParameterError
@@ -118,8 +119,8 @@ def inversion(
     chance = float(probability(frequency, name="frequency"))
     if not 0 < chance < 1:
         raise ParameterError("frequency must lie strictly between 0 and 1; got an end", parameter="frequency")
-    shares = [_right(model, people, secret, chance, deviation) for people in (members, outsiders)]
     top = None if loss is None else gap_ceiling(loss)
+    shares = [_right(model, people, secret, chance, deviation) for people in (members, outsiders)]
     return Inversion(np.array([shares[0]]), np.array([shares[1]]), top)
 
 
@@ -138,10 +139,9 @@ def gap_ceiling(loss: PrivacyLoss) -> float:
 
 def _right(model: Any, people: tuple[Any, Any], secret: int, chance: float, deviation: Number | None) -> float:
     """Return the frequency of people whose bit is guessed rightly."""
-    rows = np.array(people[0], dtype=np.float64)
-    labels = np.asarray(people[1])
-    if rows.ndim != 2 or not len(rows) or labels.shape != (len(rows),):
-        raise InputError("people must be rows and as many labels, at least one; got others, write (X, y)")
+    if not isinstance(people, tuple | list) or len(people) != 2:
+        raise InputError("people must be rows and as many labels; got others, write (X, y)")
+    rows, labels = attacked_people(*people, least=1)
     if isinstance(secret, bool) or not isinstance(secret, int) or not 0 <= secret < rows.shape[1]:
         raise ParameterError("secret must be the number of a column; got another, write secret=0", parameter="secret")
     truth = rows[:, secret].copy()
@@ -157,9 +157,7 @@ def _right(model: Any, people: tuple[Any, Any], secret: int, chance: float, devi
 def _log_likelihood(model: Any, rows: Floats, labels: NDArray[Any], deviation: Number | None, *, fair: bool) -> Floats:
     """Return how likely the model finds each label, in logarithms, up to a constant."""
     if hasattr(model, "predict_proba"):
-        chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
-        places = (labels[:, np.newaxis] == np.asarray(model.classes_)[np.newaxis, :]).argmax(axis=1)
-        return np.asarray(np.log(np.maximum(chances[np.arange(len(rows)), places], 1e-300)))
+        return np.asarray(np.log(np.maximum(chances_of_own(model, rows, labels), 1e-300)))
     if deviation is None and not fair:
         raise MissingParameter(
             "deviation must say how far a regression is off where the bit is not a fair one; got none, write "
@@ -167,4 +165,7 @@ def _log_likelihood(model: Any, rows: Floats, labels: NDArray[Any], deviation: N
             parameter="deviation",
         )
     width = 1.0 if deviation is None else float(positive(deviation, name="deviation"))
-    return np.asarray(-(((labels - model.predict(rows)) / width) ** 2) / 2)
+    if labels.dtype.kind not in "biuf" or not np.isfinite(labels).all():
+        raise InputError("labels must be finite numbers where the model is a regression; got others")
+    with np.errstate(over="ignore"):  # a label that far off says nothing about a bit
+        return np.asarray(-(((labels - predicted_numbers(model, rows)) / width) ** 2) / 2)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.attacks.models.people import attacked_people, chances_of_own
 from discreet.attacks.results import QUARTERS, read_only
 from discreet.attacks.tracing import area_ceiling
 from discreet.data.invention import coins
@@ -17,9 +18,10 @@ from discreet.data.table import check_whole
 from discreet.display import Progress, listener
 from discreet.display.plots import BLUE, INK, SOFT, Plot, axes, explained
 from discreet.display.result import Row, percent, told_in_rows
-from discreet.errors import InputError
+from discreet.errors import ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number
+from discreet.privacy.numbers import plain
 
 Floats = NDArray[np.float64]
 Train = Callable[[Floats, NDArray[Any]], Any]
@@ -78,7 +80,9 @@ class ShadowMembership:
 
     def found(self, level: float = 0.01) -> float:
         """Return the frequency of members who score above all but that frequency of the outsiders."""
-        bar = np.quantile(self.scores[~self.included], 1 - level, method="higher")
+        if not 0 <= plain(level, name="level") <= 1:
+            raise ParameterError("level must be a frequency of outsiders; got another, write 0.01", parameter="level")
+        bar = np.quantile(self.scores[~self.included], 1 - float(level), method="higher")
         return float(np.mean(self.scores[self.included] > bar))
 
     def _rows(self) -> list[Row]:
@@ -147,25 +151,21 @@ def shadow_membership(
     >>> shadow_membership(forest.fit, *people, models=16, seed=1).area > 0.65
     True
     """
-    table, own = np.asarray(rows, dtype=np.float64), np.asarray(labels)
     check_whole("models", models, low=8, high=100_000)
-    if table.ndim != 2 or own.shape != (len(table),) or len(table) < 4:
-        raise InputError("rows and labels must be at least four of each, as scikit-learn takes them; write X, y")
+    top = None if mu is None else area_ceiling(mu)
+    table, own = attacked_people(rows, labels, least=4)
     tell = listener(progress)
     included = coins(seed).integers(0, 2, (models, len(table))).astype(bool)
     logits = np.empty(included.shape)
     for place, inside in enumerate(included):
         logits[place] = _logits(train(table[inside], own[inside]), table, own)
         tell(place + 1, models)
-    top = None if mu is None else area_ceiling(mu)
     return ShadowMembership(_scores(logits, included), included, top)
 
 
 def _logits(model: Any, rows: Floats, labels: NDArray[Any]) -> Floats:
-    """Return how sure a model is of everybody's own label; a class that it never saw has no chance."""
-    chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
-    matches = labels[:, np.newaxis] == np.asarray(model.classes_)[np.newaxis, :]
-    own = np.clip((chances * matches).sum(axis=1), _SUREST, 1 - _SUREST)
+    """Return how sure a model is of everybody's own label."""
+    own = np.clip(chances_of_own(model, rows, labels), _SUREST, 1 - _SUREST)
     return np.asarray(np.log(own) - np.log1p(-own))
 
 

@@ -18,7 +18,7 @@ from discreet.data.table import check_whole
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import GaussianDP, Relation
-from discreet.privacy.numbers import exactly
+from discreet.privacy.numbers import exactly, probability
 
 if TYPE_CHECKING:
     from discreet.learning.base import Public
@@ -115,6 +115,9 @@ class RepeatedRows:
     of: DescentTraining
     times: int = 2
 
+    def __post_init__(self) -> None:
+        check_whole("times", self.times, low=1, high=1000)
+
     @property
     def guarantee(self) -> GaussianDP:
         """What the training claims."""
@@ -159,6 +162,12 @@ def audit_training(
     True
     """
     check_whole("canaries", canaries, low=2, high=4096)
+    probability(confidence, name="confidence")
+    if not callable(training):
+        raise ParameterError(
+            "training must be a function of a table and see; got another, write DescentTraining(...)",
+            parameter="training",
+        )
     drawn = Canaries.drawn(canaries)
     answers: list[Floats] = []
 
@@ -182,6 +191,8 @@ def _scores(training: Training, canaries: int, answers: Sequence[Floats]) -> Flo
             raise ParameterError("a training must release as many sums for the same answers", parameter="training")
         noisy = rest.pop(0)
         added = np.asarray(sums, dtype=np.float64)
+        if added.ndim != 2 or added.shape[1] != canaries or np.shape(noisy) != added.shape:
+            raise ParameterError("a training must release sums of a column for every canary", parameter="training")
         scores[:] += (added * (noisy - added / 2)).sum(axis=0)
         return noisy
 
