@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from statistics import NormalDist
 
 import numpy as np
@@ -89,6 +90,29 @@ def test_pairs_are_of_different_models_and_people():
     pairs = [(9, 2), (5, None), (3, 0)]  # of different models and people: only these
     won = sum(1 for one, other in pairs if other is not None and one > other)
     assert found.area == pytest.approx(won / 2)
+
+
+def test_pairs_are_counted_as_one_by_one_and_in_a_few_sorts():
+    draw = np.random.default_rng(2)
+    included = draw.integers(0, 2, (7, 6)).astype(bool)
+    scores = draw.integers(0, 5, included.shape).astype(np.float64)
+    wins, pairs = np.zeros((7, 7)), 0
+    for one, person, other, stranger in product(range(7), range(6), range(7), range(6)):
+        if one != other and person != stranger and included[one, person] and not included[other, stranger]:
+            wins[one, other] += np.sign(scores[one, person] - scores[other, stranger]) / 2 + 0.5
+            pairs += 1
+    found = ShadowMembership(scores, included, None)._shares()
+    assert np.allclose(found[0], wins.sum(axis=1) / (pairs / 7))
+    assert np.allclose(found[1], wins.sum(axis=0) / (pairs / 7))
+
+
+def test_the_area_of_many_models_takes_no_pair_of_models_by_itself(monkeypatch):
+    sorted_before = []
+    sort = np.sort
+    monkeypatch.setattr(np, "sort", lambda *given: sorted_before.append(1) or sort(*given))
+    included = np.random.default_rng(2).integers(0, 2, (200, 30)).astype(bool)
+    assert ShadowMembership(included * 1.0, included, None).area == 1.0
+    assert len(sorted_before) == 2 * (1 + 200 + 30)  # and not 200 * 199
 
 
 def test_ties_count_half():

@@ -58,25 +58,15 @@ class ShadowMembership:
     def _shares(self) -> tuple[Floats, Floats]:
         """Return for every model how often its members are above outsiders, and members above its outsiders.
 
-        Each model's mean is weighed by its number of pairs, so that the mean over models is that over all pairs.
+        Each model's mean is weighed by its number of pairs, so that the mean over models is that over all pairs: those
+        of all members and all outsiders, less those of one model and those of one person, which are no pairs.
         """
-        models = len(self.scores)
-        wins, pairs = np.zeros((models, models)), np.zeros((models, models))
-        for one in range(models):
-            for other in range(models):
-                if one != other:
-                    wins[one, other], pairs[one, other] = self._won(one, other)
-        total = pairs.sum() / models
-        return wins.sum(axis=1) / total, wins.sum(axis=0) / total
-
-    def _won(self, one: int, other: int) -> tuple[float, int]:
-        """Return how many pairs of a member of one model and an outsider of another the member wins, and all pairs."""
-        inside, outside = self.included[one], ~self.included[other]
-        members, outsiders = self.scores[one][inside], np.sort(self.scores[other][outside])
-        below = np.searchsorted(outsiders, members, "left") + np.searchsorted(outsiders, members, "right")
-        same = inside & outside
-        own = np.sign(self.scores[one][same] - self.scores[other][same]) / 2 + 0.5
-        return float(below.sum() / 2 - own.sum()), len(members) * len(outsiders) - int(same.sum())
+        pairs = _wins(self.scores, self.included)
+        models = [_wins(*one) for one in zip(self.scores, self.included, strict=True)]
+        people = [_wins(*one) for one in zip(self.scores.T, self.included.T, strict=True)]
+        counted = pairs - np.stack(models, axis=1) - np.stack(people, axis=2)
+        above, outdone, number = counted.sum(axis=2)
+        return above / number.mean(), outdone / number.mean()
 
     def found(self, level: float = 0.01) -> float:
         """Return the frequency of members who score above all but that frequency of the outsiders."""
@@ -110,6 +100,18 @@ class ShadowMembership:
         drawn.set_xticks(*QUARTERS)
         drawn.set_yticks(*QUARTERS)
         return explained(drawn, ncols=3)
+
+
+def _wins(scores: Floats, included: NDArray[np.bool_]) -> Floats:
+    """Return for each score: outsiders below a member, members above an outsider, ties half, and a member's pairs."""
+    inside, outside = (np.sort(scores[who]) for who in (included, ~included))
+    over, under = _below(outside, scores), len(inside) - _below(inside, scores)
+    return np.stack([np.where(included, over, 0), np.where(included, 0, under), np.where(included, len(outside), 0)])
+
+
+def _below(ordered: Floats, values: Floats) -> Floats:
+    """Return how many of the numbers in order are below each value, ties half."""
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
 
 
 def shadow_membership(
