@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import threading
+import warnings
 from fractions import Fraction
 from itertools import product
 
@@ -11,6 +13,7 @@ import pytest
 
 import discreet as dp
 from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.learning.exact import unheard
 from discreet.learning.pac import (
     ConjunctionLearner,
     FiniteClassLearner,
@@ -409,3 +412,24 @@ def test_sizes_that_no_float_can_be_computed_for_are_refused(changed):
 def test_the_largest_price_takes_as_many_people_as_no_noise():
     usable = {"alpha": 0.1, "beta": 0.05, "gap": 0.5, "relation": Relation.ADD_REMOVE}
     assert sample_sizes(4.6, epsilon=Fraction(10) ** 400, **usable) == sample_sizes(4.6, epsilon=1000, **usable)
+
+
+def test_threads_leave_the_filters_of_warnings_as_they_were():
+    before, first, second = list(warnings.filters), threading.Event(), threading.Event()
+
+    def entered_first():
+        with unheard():
+            first.set()
+            second.wait(60)  # leaves while the other is inside
+
+    def entered_second():
+        first.wait(60)
+        with unheard():
+            second.set()
+            one.join(60)
+
+    one, two = threading.Thread(target=entered_first), threading.Thread(target=entered_second)
+    one.start()
+    two.start()
+    two.join(60)
+    assert list(warnings.filters) == before

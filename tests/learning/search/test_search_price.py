@@ -193,3 +193,7 @@ def test_what_is_no_number_of_runs_has_no_chance(count: Any) -> None:
 def test_what_is_no_frequency_is_not_hit(frequency: Any) -> None:
     with pytest.raises(ParameterError):
         Poisson(3).hit(frequency)
+
+
+def test_a_law_of_hardly_any_runs_has_a_price() -> None:
+    assert search_epsilon(Fraction(1, 2), Poisson(1e-9), Fraction(1, 10**6)) >= 0

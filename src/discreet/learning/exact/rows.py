@@ -7,6 +7,7 @@ is no finite number, and a label that was not declared, make their row count for
 from __future__ import annotations
 
 import math
+import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -100,11 +101,34 @@ def listed_column(cells: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
     return flat
 
 
+class _Silence:
+    """Filters of warnings are those of the process: the first thread that comes keeps them, the last puts them back."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._kept = threading.Lock(), 0, warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._kept = warnings.catch_warnings()
+                self._kept.__enter__()
+                warnings.simplefilter("ignore")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._kept.__exit__(None, None, None)
+
+
+_SILENCE = _Silence()
+
+
 @contextmanager
 def unheard() -> Iterator[None]:
     """Keep warnings, of Python and of numpy, from being told or raised: whether there is one can follow from a row."""
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
+    with _SILENCE, np.errstate(all="ignore"):
         yield
 
 

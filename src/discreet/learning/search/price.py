@@ -337,7 +337,7 @@ def _lines(mu: Fraction, law: RunsLaw) -> tuple[Floats, Floats]:
     monotone in every cell, as 0 is a node, or for the least slope least at an end. A(z) + u A' - t (B(z) + u B') is
     linear in u and hence largest at u = 0 or u = h. Beyond the last node w <= w(0), before the first w >= w(1).
     """
-    highest = math.sqrt(2 * math.log(law.mean / _NEGLIGIBLE))
+    highest = math.sqrt(2 * math.log(max(law.mean / _NEGLIGIBLE, 2.0)))
     scores = np.arange(round(_LOWEST_SCORE / _STEP), math.ceil(highest / _STEP) + 1) * _STEP
     with precision(_BITS):
         own = [_at(law, number(float(z))) for z in scores]
