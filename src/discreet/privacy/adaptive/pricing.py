@@ -123,8 +123,8 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
 def charge_for(plan: Batch | PrivacyLoss, budget: Guarantee, *, at_delta: Number | None = None) -> Guarantee:
     """Return what a session or a ledger with a budget is charged for a plan, in the budget's notion.
 
-    `at_delta` is the part of the budget's delta that the plan spends; it is never defaulted. A plan on samples needs it:
-    without a delta no mu below that of the unsampled steps bounds its whole curve, and no rho either.
+    `at_delta` is the part of the budget's delta that the plan spends; it is never defaulted. A plan on samples needs
+    it: without a delta no mu below that of the unsampled steps bounds its whole curve, and no rho either.
 
     Privacy. The plan keeps the guarantee returned, so it may be charged at any time, chosen in view of earlier answers.
         Proof: `certified`.
