@@ -171,11 +171,11 @@ def test_a_rough_family_saves_prices_and_finds_the_same_noise():
         return at
 
     asked, alone = [], []
-    found = calibrate(family(400, asked), epsilon=1, delta=1e-6, tolerance=1e-3, rough=family(100, []))
-    plain = calibrate(family(400, alone), epsilon=1, delta=1e-6, tolerance=1e-3)
-    assert found.loss.delta(1).upper <= 1e-6 < family(400, [])(found.refused).delta(1).upper
+    found = calibrate(family(200, asked), epsilon=1, delta=1e-6, tolerance=1e-3, rough=family(60, []))
+    plain = calibrate(family(200, alone), epsilon=1, delta=1e-6, tolerance=1e-3)
+    assert found.loss.delta(1).upper <= 1e-6 < family(200, [])(found.refused).delta(1).upper
     assert found == pytest.approx(plain, rel=3e-3)
     assert len(set(asked)) < len(set(alone))
-    wrong = calibrate(family(400, []), epsilon=1, delta=1e-6, tolerance=1e-3, rough=gaussian_loss)
+    wrong = calibrate(family(200, []), epsilon=1, delta=1e-6, tolerance=1e-3, rough=gaussian_loss)
     assert wrong.loss.delta(1).upper <= 1e-6  # a rough family of other releases costs time, not privacy
     assert wrong == pytest.approx(plain, rel=3e-3)
