@@ -139,6 +139,11 @@ def test_it_lies_between_nothing_and_the_release_that_tells_the_step():
         for level in (-1.0, 0.0, 0.5, 40.0):
             found = BallsInBinsPair(mu, 10, Side.ADD, 64).delta(level)
             assert max(0.0, -math.expm1(level)) * (1 - 1e-12) <= found.upper <= NormalPair(mu).delta(level).upper
+    for mu, steps in ((1e-9, 10**6), (1, 10**11), (50, 3)):  # beyond what floats can follow: as if the step were told
+        found = BallsInBinsPair(mu, steps, Side.REMOVE).delta(0.1)
+        assert (found.lower, found.upper) == (0.0, NormalPair(mu).delta(0.1).upper)
+        epochs = (balls_in_bins_loss(1 / mu, steps=steps, relation=Relation.ADD_REMOVE) * 2).delta(0.1)
+        assert epochs.lower == 0.0
     one = balls_in_bins_loss(2, steps=1, relation=Relation.ADD_REMOVE)
     assert one.delta(0.3) == gaussian_loss(2).delta(0.3)
 
