@@ -1,4 +1,4 @@
-"""Noise that is mixed over steps: coefficients, how far a person moves it, and what error is left."""
+"""TrainingNoise that is mixed over steps: coefficients, how far a person moves it, and what error is left."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_buffers_fall_after_rounding_and_begin_as_the_root(buffers):
     assert np.abs(np.array(found[1:]) - 1024 * np.array(exact)).max() <= 1.001
 
 
-@pytest.mark.theorem("Independent.privacy")
+@pytest.mark.theorem("TrainingNoise.privacy")
 def test_a_rounded_normal_on_integers_is_a_rounded_gaussian_release():
     """Exact masses: the law of u moved by m is the law of round(m + Z), so its delta is at most the normal pair's."""
     from discreet.laws import RoundedGaussian
@@ -156,7 +156,7 @@ def test_bands_leave_the_error_that_was_computed_elsewhere(bands, ratio):
 
 @pytest.mark.theorem("price_of.privacy")
 def test_unsampled_noise_costs_the_worst_pattern():
-    """Full batches with bands: mu is the norm of the sum of all columns over scale |k|, twice it where a row changes."""
+    """Full batches with bands: mu is the norm of the sum of all columns over scale |k|, twice it for a changed row."""
     noise = Banded(2.0, bands=3)
     mixed = noise.coefficients(6)
     moved = matrix(mixed, 6).sum(axis=1)
