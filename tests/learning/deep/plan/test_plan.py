@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from discreet.errors import DiscreetError, MissingParameter, ParameterError, RelationMismatch
+from discreet.errors import BudgetExceeded, DiscreetError, MissingParameter, ParameterError, RelationMismatch
 from discreet.learning.deep.plan import (
     BallsInBins,
     Banded,
@@ -25,6 +25,7 @@ from discreet.learning.deep.plan import (
     PoissonBatches,
 )
 from discreet.learning.deep.plan.mixing import prefix_error
+from discreet.ledger import MemoryLedger, Request, Terms
 from discreet.privacy import (
     ZCDP,
     ApproxDP,
@@ -351,3 +352,21 @@ def test_the_floor_of_plans_imports_no_torch():
     # discreet.learning brings scikit-learn, which takes a few seconds
     code = "import sys, discreet.learning.deep.plan; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
+
+
+@pytest.mark.parametrize(
+    "budget",
+    [
+        ApproxDP(3, 1e-6, relation=ADD),
+        gaussian_budget(epsilon=6, delta=1e-5, reserve=1e-6).under(ADD),
+        ZCDP(0.25, Fraction(1, 10**6), relation=ADD),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_a_ledger_takes_a_plan_once_and_not_a_second_time(budget):
+    """Each budget has room for one training at (3, 1e-6), and none for two."""
+    ledger = MemoryLedger(Terms(lineage="rows", unit="patient", budget=budget, caps={"ann": None}))
+    plan = for_target()
+    ledger.obtain(Request(analyst="ann", cost=plan.under(budget), digest="1" * 64, description="a training"))
+    with pytest.raises(BudgetExceeded):
+        ledger.obtain(Request(analyst="ann", cost=plan.under(budget), digest="2" * 64, description="a training"))
