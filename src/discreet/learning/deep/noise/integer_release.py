@@ -12,6 +12,7 @@ import torch
 from discreet.errors import NotCopyable, ParameterError, StreamSpent
 from discreet.laws import RoundedGaussian
 from discreet.learning.deep.noise.ahead import DrawnAhead
+from discreet.learning.deep.noise.device import DeviceNoise
 from discreet.learning.deep.noise.grid import Grid
 from discreet.learning.deep.noise.integer_sums import IntegerSums, Tensor
 from discreet.randomness.process import Process
@@ -32,7 +33,7 @@ class IntegerRelease:
         would wrap, by the same map for both neighbors.
     Accuracy. The noise has standard deviation `noise_scale` a coordinate, in units of the gradient.
     Cost. A multiplication, a rounding and an integer addition a coordinate and batch; one exact draw a coordinate and
-        step, made by a thread while the step is computed.
+        step, made by a thread while the step is computed, or on the graphics card (`DeviceNoise`).
 
     >>> from fractions import Fraction
     >>> grid = Grid(
@@ -56,7 +57,7 @@ class IntegerRelease:
         self.grid, self.steps = grid, steps
         self._device = device
         self._sums = IntegerSums(grid, shapes, device)
-        self._noise = DrawnAhead(RoundedGaussian(grid.noise_scale), grid.dimension)
+        self._noise = _noises(grid, device)
         self._next = 0
         self._owner, self._lock = Process.here(), threading.RLock()
 
@@ -111,7 +112,7 @@ class IntegerRelease:
 
     def _plus_noise(self, step: int, exact: Tensor) -> Tensor:
         """Return integers plus fresh noise, written over the noise."""
-        noise = torch.from_numpy(self._noise.take(more=step + 1 < self.steps)).to(self._device)
+        noise = torch.as_tensor(self._noise.take(more=step + 1 < self.steps), device=self._device)
         return noise.add_(exact)
 
     def _refuse_fork(self) -> None:
@@ -121,3 +122,10 @@ class IntegerRelease:
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a release in the middle of a training cannot be copied or pickled; resume from a checkpoint")
+
+
+def _noises(grid: Grid, device: Any) -> DrawnAhead | DeviceNoise:
+    """Return where noise comes from: a thread on the processor, or the device itself."""
+    if device is None or torch.device(device).type == "cpu" or not DeviceNoise.serves(grid.noise_scale):
+        return DrawnAhead(RoundedGaussian(grid.noise_scale), grid.dimension)
+    return DeviceNoise(grid.noise_scale, grid.dimension, device)
