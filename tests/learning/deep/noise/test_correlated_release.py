@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from discreet.errors import LedgerMismatch, NotCopyable, ParameterError, StreamSpent  # noqa: E402  torch comes first
 from discreet.laws import RoundedGaussian  # noqa: E402
-from discreet.learning.deep.noise import CorrelatedRelease, Grid, SecretSums  # noqa: E402
+from discreet.learning.deep.noise import CorrelatedRelease, GradientGrid, SecretSums  # noqa: E402
 from tests.laws.agreement import assert_fits  # noqa: E402
 from tests.randomness.sources import in_child  # noqa: E402
 
@@ -32,7 +32,7 @@ def released(coefficients=ROOTS, *, steps=20, scale=Fraction(1), **changed):
         "scale": Fraction(scale),
         "fixed_slots": False,
     }
-    return CorrelatedRelease(Grid(**numbers | changed), SHAPES, steps=steps, coefficients=coefficients)
+    return CorrelatedRelease(GradientGrid(**numbers | changed), SHAPES, steps=steps, coefficients=coefficients)
 
 
 def shaped(flat):

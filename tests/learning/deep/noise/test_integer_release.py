@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from discreet.errors import NotCopyable, ParameterError, StreamSpent  # noqa: E402  torch comes first
 from discreet.laws import RoundedGaussian  # noqa: E402
-from discreet.learning.deep.noise import Grid, IntegerRelease  # noqa: E402
+from discreet.learning.deep.noise import GradientGrid, IntegerRelease  # noqa: E402
 from discreet.privacy.pairs import NormalPair  # noqa: E402
 from tests.laws.agreement import assert_fits  # noqa: E402
 from tests.randomness.sources import in_child  # noqa: E402
@@ -32,7 +32,7 @@ def grid_of(scale=Fraction(1), **changed):
         "scale": Fraction(scale),
         "fixed_slots": False,
     }
-    return Grid(**numbers | changed)
+    return GradientGrid(**numbers | changed)
 
 
 def sums_of(value, dtype=torch.float64):

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import torch
 
 from discreet.errors import LedgerMismatch, NotCopyable, ParameterError
-from discreet.learning.deep.noise.grid import Grid, root_above
+from discreet.learning.deep.noise.grid import GradientGrid, root_above
 from discreet.learning.deep.noise.integer_release import IntegerRelease
 from discreet.learning.deep.noise.integer_sums import Tensor
 
@@ -71,7 +71,7 @@ class CorrelatedRelease(IntegerRelease):
         and of floats in memory as there are coefficients after the first. The integers are secret (`SecretSums`).
     Reference. Denisov, McMahan, Rush, Smith, Thakurta 2022; Choquette-Choo et al. 2023 (bands).
 
-    >>> grid = Grid(
+    >>> grid = GradientGrid(
     ...     norm=Fraction(1),
     ...     dimension=2,
     ...     physical=8,
@@ -91,7 +91,7 @@ class CorrelatedRelease(IntegerRelease):
 
     def __init__(
         self,
-        grid: Grid,
+        grid: GradientGrid,
         shapes: Sequence[Sequence[int]],
         *,
         steps: int,
@@ -163,10 +163,10 @@ class CorrelatedRelease(IntegerRelease):
                 history.popleft()
 
 
-def mixed(grid: Grid, coefficients: Sequence[int]) -> Grid:
+def mixed(grid: GradientGrid, coefficients: Sequence[int]) -> GradientGrid:
     """Return the grid whose noise is |k| times as wide, and which leaves room for sums weighted by k.
 
-    >>> grid = Grid(
+    >>> grid = GradientGrid(
     ...     norm=Fraction(1),
     ...     dimension=2,
     ...     physical=8,

@@ -19,7 +19,7 @@ _LARGEST_EXPONENT = 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class GradientGrid:
     """How sums of clipped gradients become integers: from public numbers alone.
 
     A step sums over at most `batches` physical batches of `physical` slots. Batch b gives floats S_b whose distance
@@ -45,7 +45,7 @@ class Grid:
     Accuracy. The noise is larger than with real numbers by the factor `inflation`.
     Reference. Casacuberta, Shoemate, Vadhan, Wagaman 2022 (what summation errors do to a stated sensitivity).
 
-    >>> grid = Grid(
+    >>> grid = GradientGrid(
     ...     norm=Fraction(1),
     ...     dimension=10**6,
     ...     physical=64,

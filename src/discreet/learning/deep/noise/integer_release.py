@@ -13,7 +13,7 @@ from discreet.errors import NotCopyable, ParameterError, StreamSpent
 from discreet.laws import RoundedGaussian
 from discreet.learning.deep.noise.ahead import DrawnAhead
 from discreet.learning.deep.noise.device import DeviceNoise
-from discreet.learning.deep.noise.grid import Grid
+from discreet.learning.deep.noise.grid import GradientGrid
 from discreet.learning.deep.noise.integer_sums import IntegerSums, Tensor
 from discreet.randomness.process import Process
 
@@ -24,9 +24,9 @@ class IntegerRelease:
     Privacy. Each release is no easier to tell from a neighbor's than N(0, 1) from N(1 / scale, 1), `scale` being the
         grid's: a Gaussian mechanism of that noise multiplier, in any dimension, adaptively, also under sampling. The
         price depends on neither the model nor the grid.
-        Proof: neighbors' integer sums y and y' are at most `grid.distance` apart in L2 (`Grid`). The noise is a rounded
-        normal vector of standard deviation scale * distance, exactly drawn, and y + round(Z) = round(y + Z): the
-        release is post-processing of a normal mechanism whose sensitivity is at most 1 / scale of its deviation
+        Proof: neighbors' integer sums y and y' are at most `grid.distance` apart in L2 (`GradientGrid`). The noise is a
+        rounded normal vector of standard deviation scale * distance, exactly drawn, and y + round(Z) = round(y + Z):
+        the release is post-processing of a normal mechanism whose sensitivity is at most 1 / scale of its deviation
         (`RoundedGaussian`). Each vector of noise is drawn without regard to the data and used once: it leaves the
         stock before it is used, a step is released once, and neither a fork nor a copy shares the stock or this
         object. Multiplying by the grid's step is post-processing, and so is a sum that left the range of 64 bits: it
@@ -36,7 +36,7 @@ class IntegerRelease:
         step, made by a thread while the step is computed, or on the graphics card (`DeviceNoise`).
 
     >>> from fractions import Fraction
-    >>> grid = Grid(
+    >>> grid = GradientGrid(
     ...     norm=Fraction(1),
     ...     dimension=2,
     ...     physical=8,
@@ -51,7 +51,7 @@ class IntegerRelease:
     array([ 0.25, -0.5 ])
     """
 
-    def __init__(self, grid: Grid, shapes: Sequence[Sequence[int]], *, steps: int, device: Any = None) -> None:
+    def __init__(self, grid: GradientGrid, shapes: Sequence[Sequence[int]], *, steps: int, device: Any = None) -> None:
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise ParameterError(f"steps must be an int of at least 1; got {steps!r}", parameter="steps")
         self.grid, self.steps = grid, steps
@@ -124,7 +124,7 @@ class IntegerRelease:
         raise NotCopyable("a release in the middle of a training cannot be copied or pickled; resume from a checkpoint")
 
 
-def _noises(grid: Grid, device: Any) -> DrawnAhead | DeviceNoise:
+def _noises(grid: GradientGrid, device: Any) -> DrawnAhead | DeviceNoise:
     """Return where noise comes from: a thread on the processor, or the device itself."""
     if device is None or torch.device(device).type == "cpu" or not DeviceNoise.serves(grid.noise_scale):
         return DrawnAhead(RoundedGaussian(grid.noise_scale), grid.dimension)

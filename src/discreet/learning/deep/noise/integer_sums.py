@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.noise.grid import Grid
+from discreet.learning.deep.noise.grid import GradientGrid
 
 Tensor = Any  # torch.Tensor: the checker of types reads nothing of torch
 
@@ -22,7 +22,7 @@ class IntegerSums:
     depend on when that happens, and is rounded once, when it is taken.
     """
 
-    def __init__(self, grid: Grid, shapes: Sequence[Sequence[int]], device: Any = None) -> None:
+    def __init__(self, grid: GradientGrid, shapes: Sequence[Sequence[int]], device: Any = None) -> None:
         self._grid = grid
         self._shapes = [tuple(shape) for shape in shapes]
         self._sizes = [math.prod(shape) for shape in self._shapes]

@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 from discreet.laws import RoundedGaussian  # noqa: E402  torch comes first
 from discreet.laws.noise.gaussian.block_table import block_table  # noqa: E402
 from discreet.laws.noise.gaussian.gaussian_sampler import RESIDUAL  # noqa: E402
-from discreet.learning.deep.noise import CorrelatedRelease, Grid, IntegerRelease, integer_release  # noqa: E402
+from discreet.learning.deep.noise import CorrelatedRelease, GradientGrid, IntegerRelease, integer_release  # noqa: E402
 from discreet.learning.deep.noise.device import DeviceNoise, device_noise  # noqa: E402
 from tests.laws.agreement import assert_counts_fit, assert_fits  # noqa: E402
 from tests.randomness.sources import Stream, in_child  # noqa: E402
@@ -138,7 +138,7 @@ def test_a_release_with_noise_of_the_device_has_the_law(kind, monkeypatch, round
     monkeypatch.setattr(
         integer_release, "_noises", lambda grid, _: DeviceNoise(grid.noise_scale, grid.dimension, "cpu")
     )
-    grid = Grid(
+    grid = GradientGrid(
         norm=Fraction(1),
         dimension=2_000,
         physical=4,
@@ -161,7 +161,7 @@ def test_a_release_with_noise_of_the_device_has_the_law(kind, monkeypatch, round
 
 
 def test_the_processor_draws_ahead_and_so_do_scales_without_a_table():
-    grid = Grid(
+    grid = GradientGrid(
         norm=Fraction(1), dimension=3, physical=1, batches=1, summation_error=Fraction(0), scale=Fraction(1, 2**20),
         fixed_slots=True,
     )  # fmt: skip
