@@ -95,22 +95,22 @@ class GradientGrid:
             parameter="scale",
         )
 
-    @property
+    @cached_property
     def exponent(self) -> int:
         """The binary logarithm of `step`."""
         return _floor_log2(self.norm) - self.bits
 
-    @property
+    @cached_property
     def step(self) -> Fraction:
         """The spacing of the grid, a power of two."""
         return Fraction(2) ** self.exponent
 
-    @property
+    @cached_property
     def carry_bits(self) -> int:
         """How many bits finer each batch is rounded than their sum; as many as one batch leaves room for."""
         return self._carry_bits(self.bits)
 
-    @property
+    @cached_property
     def between_carries(self) -> int:
         """How many batches fit into 64-bit integers before the fine bits must be carried."""
         return _SUM_LIMIT // self._one_batch(self.bits, self.carry_bits)
@@ -120,12 +120,12 @@ class GradientGrid:
         """How far one person moves y in L2, rounded up to an integer."""
         return self._distance(self.bits)
 
-    @property
+    @cached_property
     def inflation(self) -> Fraction:
         """The noise in units of the one that real numbers would need."""
         return self.distance * self.step / self.norm
 
-    @property
+    @cached_property
     def noise_scale(self) -> Fraction:
         """The scale of the noise, in steps of the grid."""
         return self.scale * self.distance

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -91,9 +90,12 @@ class IntegerRelease:
         self._refuse_fork()
         with self._lock:
             self._begin(step)
-            noisy = self._noisy(step)
+            try:
+                noisy = self._noisy(step)
+            finally:
+                self._sums.clear()  # an interruption leaves nothing that the next step would release once more
         self._refuse_fork()  # a signal handler may have forked meanwhile: then both hold the same noise
-        return self._sums.shaped(noisy.mul_(math.ldexp(1.0, self.grid.exponent)))
+        return self._sums.as_floats(noisy)
 
     def _begin(self, step: int) -> None:
         """Mark a step as used before anything is drawn for it."""
@@ -107,13 +109,14 @@ class IntegerRelease:
         self._next = step + 1
 
     def _noisy(self, step: int) -> Tensor:
-        """Return the noisy sum in steps of the grid, as floats."""
-        return self._plus_noise(step, self._sums.take()).to(torch.float64)
+        """Return the noisy sum in steps of the grid: the noise with the exact sum added to it."""
+        noise = self._fresh(step)
+        self._sums.add_to(noise)
+        return noise
 
-    def _plus_noise(self, step: int, exact: Tensor) -> Tensor:
-        """Return integers plus fresh noise, written over the noise."""
-        noise = torch.as_tensor(self._noise.take(more=step + 1 < self.steps), device=self._device)
-        return noise.add_(exact)
+    def _fresh(self, step: int) -> Tensor:
+        """Return noise that was never used, on the device."""
+        return torch.as_tensor(self._noise.take(more=step + 1 < self.steps), device=self._device)
 
     def _refuse_fork(self) -> None:
         """Two processes that go on from one sum would release it twice."""
