@@ -105,7 +105,7 @@ class CorrelatedRelease(IntegerRelease):
 
     @property
     def noise_scale(self) -> float:
-        """The standard deviation of the noise of the first step in units of the gradient; later ones have a bit more."""
+        """The standard deviation of the noise of the first step in units of the gradient; later steps have more."""
         return super().noise_scale / self.coefficients[0]
 
     def recovered(self) -> dict[str, Any]:
