@@ -70,6 +70,9 @@ class Recording:
         """Put a word of the table where an id is none, and remember the rows: an error would tell about a person."""
         if not self._open or not args:
             return None
+        low, high = torch.aminmax(args[0])
+        if low >= 0 and high < module.num_embeddings:
+            return None
         fits = args[0].clamp(0, module.num_embeddings - 1) == args[0]
         rows = fits.movedim(self._tables[module], 0).reshape(self._rows, -1).all(1)
         self._fits = rows if self._fits is None else self._fits & rows
