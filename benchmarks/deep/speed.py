@@ -2,8 +2,8 @@
 
 `python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG] [--memory]` prints a line a network.
 Steps are whole: forward, backward, clipping, noise, update. Float steps add torch's normal numbers; exact steps
-round to integers and add integers that were drawn ahead: their drawing is timed by the benchmark of noise. Opacus is timed where
-it lies under .peers/opacus (or DISCREET_PEER_OPACUS), made by `pip install --no-deps --target`.
+round to integers and add integers that were drawn ahead: their drawing is timed by the benchmark of noise. Opacus is
+timed where it lies under .peers/opacus (or DISCREET_PEER_OPACUS), made by `pip install --no-deps --target`.
 """
 
 from __future__ import annotations
