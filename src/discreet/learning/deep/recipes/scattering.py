@@ -142,7 +142,7 @@ def _rooted(image: Floats) -> Floats:
     second = _modulus(np.fft.ifft2(waves * coarse))
     third = _modulus(np.fft.ifft2(np.fft.fft2(first)[:, np.newaxis] * coarse))
     layers = np.concatenate([image[np.newaxis], first, second, third.reshape(-1, *image.shape)])
-    return np.sqrt(windows @ layers @ windows.T + _FLOOR).ravel()
+    return np.asarray(np.sqrt(windows @ layers @ windows.T + _FLOOR).ravel())
 
 
 def _modulus(waves: Complexes) -> Floats:
