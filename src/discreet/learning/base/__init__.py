@@ -1,7 +1,7 @@
 """What every estimator shares: public parameters, the charge before the fit, and what is known without data."""
 
 from discreet.learning.base.center import released_center
-from discreet.learning.base.charging import charged
+from discreet.learning.base.charging import charged, fresh_digest, obtained, stated_books
 from discreet.learning.base.declared_columns import BINS
 from discreet.learning.base.estimator import (
     PrivateClassifier,

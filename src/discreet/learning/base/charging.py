@@ -44,8 +44,8 @@ def charged(
 
     Without a session or a ledger nothing is written down: the caller keeps the books.
     """
-    books = _books(session, ledger, analyst)
-    charge = None if books is None else _obtained(price, description, *books)
+    books = stated_books(session, ledger, analyst)
+    charge = None if books is None else obtained(price, description, *books)
     failed = False
     try:
         work()
@@ -71,7 +71,7 @@ def refuse_books(parameters: Mapping[str, Any]) -> None:
             )
 
 
-def _books(session: Any, ledger: Any, analyst: Any) -> tuple[Ledger, str] | None:
+def stated_books(session: Any, ledger: Any, analyst: Any) -> tuple[Ledger, str] | None:
     """Return the ledger to charge and for whom, or None."""
     if session is not None and ledger is not None:
         raise ConflictingParameters(
@@ -99,6 +99,11 @@ def _books(session: Any, ledger: Any, analyst: Any) -> tuple[Ledger, str] | None
     return ledger, _analyst(ledger, analyst)
 
 
+def fresh_digest() -> str:
+    """Return a name that nothing in any ledger has: 256 random bits."""
+    return f"{bits(256):064x}"
+
+
 def _analyst(ledger: Ledger, analyst: Any) -> str:
     """Return who fits: the one who was named, or the only one whom the ledger knows."""
     known = list(ledger.terms.caps)
@@ -111,15 +116,15 @@ def _analyst(ledger: Ledger, analyst: Any) -> str:
     return known[0] if analyst is None else str(analyst)
 
 
-def _obtained(price: Priced, description: str, ledger: Ledger, analyst: str) -> Charge:
-    """Charge a fit, which is never replayed: the ledger does not know the rows."""
+def obtained(price: Priced, description: str, ledger: Ledger, analyst: str, digest: str | None = None) -> Charge:
+    """Charge a fit, which is never replayed: the ledger does not know the rows, and its digest is drawn at random."""
     budget = ledger.terms.budget
     if budget.relation is not price.relation:
         raise RelationMismatch(
             f"relation must be that of the ledger ({budget.relation.value}); got {price.relation.value}, write "
             f"relation=Relation.{budget.relation.name}. Nothing was spent."
         )
-    request = Request(analyst=analyst, cost=price.under(budget), digest=f"{bits(256):064x}", description=description)
+    request = Request(analyst=analyst, cost=price.under(budget), digest=digest or fresh_digest(), description=description)
     found = ledger.obtain(request)
     if isinstance(found, Stored):
         raise AssertionError("a fresh digest has no stored answer")

@@ -3,4 +3,4 @@
 from discreet.ledger.files.anchor import Anchor, AnchorFile, synchronize, synchronize_directory, unusable
 from discreet.ledger.files.crash_points import reach
 from discreet.ledger.files.one_at_a_time import OneAtATime
-from discreet.ledger.files.private_file import make_private
+from discreet.ledger.files.private_file import make_private, open_instead, open_private

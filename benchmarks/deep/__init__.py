@@ -1,0 +1,1 @@
+"""Benchmarks of private deep learning: models, speed, memory."""

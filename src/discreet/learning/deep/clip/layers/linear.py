@@ -1,0 +1,62 @@
+"""Linear layers: the norm of a gradient from the inner products of its positions, or from the gradient itself."""
+
+from __future__ import annotations
+
+import torch
+
+from discreet.learning.deep.clip.layers.arithmetic import (
+    Arithmetic,
+    Part,
+    Tensor,
+    gram_part_norms,
+    kept_part,
+    scaled,
+    without,
+)
+
+
+def linear_ways(positions: int) -> tuple[str, ...]:
+    """Return the ways that a product layer has for this number of positions a unit."""
+    return ("outer",) if positions == 1 else ("ghost", "kept")
+
+
+def linear_part(arithmetic: Arithmetic, way: str, a: Tensor, e: Tensor, *, weight: bool, bias: bool) -> Part:
+    """Return the part of a layer y = W a + b from a (units, T, inputs) and e (units, T, outputs)."""
+    if way == "kept":
+        kept = [e.mT @ a] if weight else []
+        return kept_part(arithmetic, kept + ([e.sum(1)] if bias else []))
+    if not weight:
+        return kept_part(arithmetic, [e.sum(1)])
+    squared, reach = _outer(arithmetic, a, e, bias) if way == "outer" else _ghost(arithmetic, a, e, bias)
+
+    def total(weights: Tensor, lost: Tensor | None) -> list[Tensor]:
+        signal = scaled(arithmetic, weights, e, lost).flatten(0, 1)
+        given = arithmetic.wide(without(a, lost)).flatten(0, 1)
+        return [signal.mT @ given] + ([signal.sum(0)] if bias else [])
+
+    return Part(squared, reach, total)
+
+
+def _outer(arithmetic: Arithmetic, a: Tensor, e: Tensor, bias: bool) -> tuple[Tensor, None]:
+    """Return |a|^2 |e|^2, with (a, 1) for a where there is a bias: one position, nothing cancels."""
+    squared = arithmetic.squares(a)
+    if bias:
+        squared = squared + 1
+    squared = squared * arithmetic.squares(e)
+    return (squared.mul_(1 + 2.0**-49) if arithmetic.exact else squared), None
+
+
+def _ghost(arithmetic: Arithmetic, a: Tensor, e: Tensor, bias: bool) -> tuple[Tensor, Tensor | None]:
+    """Return the norm by inner products of positions: sum over s and t of (a_s . a_t + 1)(e_s . e_t)."""
+    given, signal = arithmetic.wide(a), arithmetic.wide(e)
+    inner = given @ given.mT
+    if bias:
+        inner += 1
+    inner *= signal @ signal.mT
+    if not arithmetic.exact:
+        return gram_part_norms(arithmetic, inner, inner, 0)
+    length = torch.linalg.vector_norm(given, dim=-1)
+    if bias:
+        length = length.square_().add_(1).sqrt_()
+    lengths = length * torch.linalg.vector_norm(signal, dim=-1)
+    return gram_part_norms(arithmetic, inner, lengths, a.shape[-1] + e.shape[-1] + 2)

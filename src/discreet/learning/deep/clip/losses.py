@@ -1,0 +1,95 @@
+"""Losses of one number a row; a target outside its public range makes the row count for nothing."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.nn import functional
+
+from discreet.errors import ParameterError
+
+Tensor = Any
+
+
+@dataclass(frozen=True)
+class CrossEntropy:
+    """The cross entropy of scores (rows, classes) and whole targets 0 to classes - 1.
+
+    Targets may have more axes, (rows, positions), with scores (rows, positions, classes): the mean over positions.
+
+    >>> CrossEntropy(3)(torch.zeros(2, 3), torch.tensor([1, 7])).tolist()
+    [1.0986..., 0.0]
+    """
+
+    classes: int
+
+    def __post_init__(self) -> None:
+        if isinstance(self.classes, bool) or not isinstance(self.classes, int) or self.classes < 2:
+            raise ParameterError(
+                f"classes must be a whole number from 2; got {self.classes!r}, write CrossEntropy(10).",
+                parameter="classes",
+            )
+
+    def __call__(self, scores: Tensor, targets: Tensor) -> Tensor:
+        """Return one loss a row, zero where a target is out of range."""
+        if scores.shape[-1] != self.classes or scores.shape[:-1] != targets.shape:
+            raise ParameterError(
+                f"scores must have shape (rows, {self.classes}) beside targets (rows,); got {tuple(scores.shape)} and "
+                f"{tuple(targets.shape)}, write CrossEntropy with as many classes as the model has outputs.",
+                parameter="classes",
+            )
+        fits = (targets >= 0) & (targets < self.classes)
+        safe = torch.where(fits, targets, 0).long()
+        each = functional.cross_entropy(scores.movedim(-1, 1), safe, reduction="none")
+        if each.dim() > 1:
+            return torch.where(fits.flatten(1).all(1), each.flatten(1).mean(1), 0)
+        return torch.where(fits, each, 0)
+
+
+@dataclass(frozen=True)
+class SquaredError:
+    """Half the squared error of predictions, summed over outputs; targets are cut to public bounds.
+
+    >>> SquaredError((0, 1))(torch.zeros(2), torch.tensor([1.0, 5.0])).tolist()
+    [0.5, 0.5]
+    """
+
+    bounds: tuple[float, float]
+
+    def __post_init__(self) -> None:
+        low, high = self.bounds
+        if not (math.isfinite(low) and math.isfinite(high) and low < high):
+            raise ParameterError(
+                f"bounds must be finite and in order; got {self.bounds!r}, write SquaredError((0, 1)).",
+                parameter="bounds",
+            )
+
+    def __call__(self, predictions: Tensor, targets: Tensor) -> Tensor:
+        """Return one loss a row, zero where a target is not a number."""
+        if predictions.shape != targets.shape:
+            predictions = predictions.reshape(targets.shape)
+        known = ~torch.isnan(targets)
+        safe = torch.where(known, targets, 0).clamp(*self.bounds)
+        each = torch.where(known, 0.5 * (predictions - safe) ** 2, 0)
+        return each.flatten(1).sum(1) if each.dim() > 1 else each
+
+
+@dataclass(frozen=True)
+class BinaryCrossEntropy:
+    """The logistic loss of one score a row, or of several labels a row, and targets 0 or 1.
+
+    >>> BinaryCrossEntropy()(torch.zeros(2), torch.tensor([1.0, 3.0])).tolist()
+    [0.693..., 0.0]
+    """
+
+    def __call__(self, scores: Tensor, targets: Tensor) -> Tensor:
+        """Return one loss a row, zero where a target is neither 0 nor 1."""
+        if scores.shape != targets.shape:
+            scores = scores.reshape(targets.shape)
+        fits = (targets == 0) | (targets == 1)
+        safe = torch.where(fits, targets, 0).to(scores.dtype)
+        each = torch.where(fits, functional.binary_cross_entropy_with_logits(scores, safe, reduction="none"), 0)
+        return each.flatten(1).sum(1) if each.dim() > 1 else each

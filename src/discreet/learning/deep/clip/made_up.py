@@ -1,0 +1,82 @@
+"""Made-up rows of the public shape: for shapes, for timing, for the probe, and in the slots that nobody takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import nn
+
+from discreet.errors import InputError, ParameterError
+from discreet.learning.deep.clip.layers import Tensor
+
+
+class MadeUp:
+    """Rows like a public example `(inputs, targets)`: the same shapes and types, numbers of no person.
+
+    Numbers are standard normal if the example has one row, else one of its own entries at every place, so that an
+    example of several rows says what a model can be given. Whole numbers are words of the smallest embedding, or
+    classes of the loss, where these are known.
+    """
+
+    def __init__(self, example: tuple[Any, Any], model: Any, loss: Any, device: Any) -> None:
+        if not isinstance(example, tuple) or len(example) != 2:
+            raise ParameterError(
+                f"example must be a pair (inputs, targets) of made-up rows; got {type(example).__name__}, write "
+                "(torch.zeros(1, 10), torch.zeros(1, dtype=torch.long)).",
+                parameter="example",
+            )
+        inputs, targets = example
+        inputs = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
+        for one in (*inputs, targets):
+            if not isinstance(one, torch.Tensor) or one.dim() < 1 or len(one) < 1:
+                raise ParameterError(
+                    "example must hold tensors of at least one made-up row; got something else, write torch.zeros(1, "
+                    "...) of the shape of one row.",
+                    parameter="example",
+                )
+        self._inputs = tuple(one.detach().to(device) for one in inputs)
+        self._targets = targets.detach().to(device)
+        self._words = min(
+            (module.num_embeddings for module in model.modules() if isinstance(module, nn.Embedding | nn.EmbeddingBag)),
+            default=None,
+        )
+        self._classes = getattr(loss, "classes", None)
+        self._device = device
+
+    def batch(self, rows: int, seed: int = 0) -> tuple[tuple[Tensor, ...], Tensor]:
+        """Return a number of made-up rows; the seed only says which."""
+        source = torch.Generator().manual_seed(seed)
+        inputs = tuple(self._like(one, rows, source, self._words) for one in self._inputs)
+        return inputs, self._like(self._targets, rows, source, self._classes)
+
+    def _like(self, example: Tensor, rows: int, source: Any, values: int | None) -> Tensor:
+        shape = (rows, *example.shape[1:])
+        if len(example) == 1 and example.is_floating_point():
+            return torch.randn(shape, generator=source).to(example)
+        if values is not None and not example.is_floating_point() and example.dtype != torch.bool:
+            return torch.randint(0, values, shape, generator=source).to(example)
+        # one of the example's own entries at every place
+        take = torch.randint(0, len(example), shape, generator=source).to(self._device)
+        return torch.gather(example, 0, take)
+
+    def in_place_of_absent(
+        self, inputs: Any, targets: Any, here: Tensor, rows: int
+    ) -> tuple[tuple[Tensor, ...], Tensor]:
+        """Return the batch with the example's first row in the slots that nobody takes, by selection."""
+        given = tuple(inputs) if isinstance(inputs, tuple | list) else (inputs,)
+        if len(given) != len(self._inputs):
+            raise InputError(
+                f"inputs must be {len(self._inputs)} tensors as in the example; got {len(given)}, write a tuple."
+            )
+        for one, model in zip((*given, targets), (*self._inputs, self._targets), strict=True):
+            if one.shape[1:] != model.shape[1:] or len(one) != rows or one.dtype != model.dtype:
+                raise InputError(
+                    f"a batch must have {rows} rows of shape {tuple(model.shape[1:])} and type {model.dtype}; got "
+                    f"shape {tuple(one.shape)} and type {one.dtype}, write padding rows in slots that nobody takes."
+                )
+        taken = [
+            torch.where(here.view(-1, *(1,) * (one.dim() - 1)), one.to(self._device), model[:1])
+            for one, model in zip((*given, targets), (*self._inputs, self._targets), strict=True)
+        ]
+        return tuple(taken[:-1]), taken[-1]

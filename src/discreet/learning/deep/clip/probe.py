@@ -1,0 +1,191 @@
+"""A probe on made-up rows: the sum is the gradient, and a row's numbers depend on that row alone, to the bit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import torch
+from torch import nn
+
+from discreet.errors import AssumptionFailed, ParameterError
+from discreet.learning.deep.clip.layers import Calls, Part, Tensor
+from discreet.learning.deep.clip.made_up import MadeUp
+
+_CLOSE = 1e-3  # how far plain floats may be apart; exact sums must agree to the bit
+
+
+class Probed(Protocol):
+    """What the probe asks of a sum."""
+
+    model: Any
+    physical: int
+    rows: int
+    exact: bool
+    names: tuple[str, ...]
+    parameters: tuple[Tensor, ...]
+    slots: list[list[int]]
+    loss: Callable[[Any, Any], Any]
+
+    def part(self, place: int, calls: Calls) -> Part:
+        """Return the part of a cluster."""
+
+    def run(self, inputs: Any, targets: Any, here: Tensor, ready: Callable[[int, Calls], None]) -> Tensor:
+        """Run one pass and return the losses."""
+
+
+def probe(clipped: Probed, made_up: MadeUp) -> bool:
+    """Raise unless a model passes on made-up rows; return whether a row's numbers are the same in another slot."""
+    units, rows = clipped.physical, clipped.rows
+    inputs, targets = made_up.batch(units * rows, seed=1)
+    with _untouched_buffers(clipped.model):
+        _sum_is_gradient(clipped, inputs, targets)
+    if units == 1:
+        return True
+    middle = units // 2
+    mine = slice(middle * rows, (middle + 1) * rows)
+    other_inputs, other_targets = made_up.batch(units * rows, seed=2)
+    for mixed, kept in zip((*other_inputs, other_targets), (*inputs, targets), strict=True):
+        mixed[mine] = kept[mine]
+    base = _row(clipped, inputs, targets, middle)
+    if not _same(base, _row(clipped, other_inputs, other_targets, middle), clipped.exact):
+        raise _mixes(clipped.exact)
+    return all(_moved_alike(clipped, inputs, targets, middle, by) for by in (1, units - 1))
+
+
+def _moved_alike(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int, by: int) -> bool:
+    """Whether a unit's numbers are the same when every unit moves on by some slots."""
+    shift = by * clipped.rows
+    with _without_dropout(clipped.model):
+        base = _row(clipped, inputs, targets, unit)
+        moved = [one.roll(shift, 0) for one in inputs], targets.roll(shift, 0)
+        return _same(base, _row(clipped, *moved, (unit + by) % clipped.physical), clipped.exact)
+
+
+def _row(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int) -> list[Tensor]:
+    """Return everything that is computed about one unit: inputs, output gradients, norms, gradients, losses."""
+    found: list[Tensor] = []
+    units = clipped.physical
+    each: list[list[Tensor]] = [[] for _ in clipped.slots]
+
+    def ready(place: int, calls: Calls) -> None:
+        for some in calls.values():
+            for call in some:
+                for axes, values in ((call.input_axes, call.leaves), (call.output_axes, call.signals)):
+                    for at, axis in axes.items():
+                        if isinstance(values, list) or at in values:
+                            each[place].append(values[at].movedim(axis, 0).reshape(units, -1)[unit].clone())
+        part = clipped.part(place, calls)
+        each[place].append(part.squared[unit].clone())
+        only = torch.zeros_like(part.squared)
+        only[unit] = 1
+        each[place].extend(part.total(only, None))
+
+    losses = _pass(clipped, inputs, targets, ready)
+    for one in each:
+        found.extend(one)
+    found.append(losses.reshape(units, -1)[unit])
+    return found
+
+
+def _sum_is_gradient(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor) -> None:
+    """Raise unless the sum with weights one is the gradient that autograd finds."""
+    sums: list[Any] = [None] * len(clipped.parameters)
+
+    def ready(place: int, calls: Calls) -> None:
+        part = clipped.part(place, calls)
+        for slot, value in zip(clipped.slots[place], part.total(torch.ones_like(part.squared), None), strict=True):
+            sums[slot] = value
+
+    losses = _pass(clipped, inputs, targets, ready, keep=True)
+    total = losses.sum() / clipped.rows
+    plain = torch.autograd.grad(total, clipped.parameters, allow_unused=True)
+    for name, value in zip(clipped.names, plain, strict=True):
+        if value is None:
+            raise ParameterError(
+                f"model must use every trained tensor; got no gradient for {name!r}, write requires_grad_(False).",
+                parameter="model",
+            )
+    size = torch.stack([value.norm() for value in plain]).norm()
+    if not torch.isfinite(size):
+        raise ParameterError(
+            "model must have finite gradients on made-up rows; got others, write an example of several made-up rows "
+            "whose entries the model can take.",
+            parameter="example",
+        )
+    for name, ours, value in zip(clipped.names, sums, plain, strict=True):
+        if not (ours - value).norm() <= _CLOSE * (value.norm() + _CLOSE * size):
+            raise ParameterError(
+                f"model must use {name!r} in the forward of its own module only; got a gradient from elsewhere, write "
+                "a call of the module instead of its tensor.",
+                parameter="model",
+            )
+
+
+def _pass(
+    clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, ready: Callable[[int, Calls], None], keep: bool = False
+) -> Tensor:
+    """Run one pass with the same random masks every time."""
+    device = clipped.parameters[0].device
+    here = torch.ones(len(targets), dtype=torch.bool, device=device)
+    with torch.random.fork_rng(devices=[device] if device.type == "cuda" else []):
+        torch.manual_seed(0)  # of dropout in a probe; no noise is drawn from torch's generator
+        losses = clipped.run(tuple(inputs), targets, here, ready)
+        if not keep:
+            return losses
+        torch.manual_seed(0)
+        with torch.enable_grad():
+            return clipped.loss(clipped.model(*inputs), targets)
+
+
+def _same(one: Sequence[Tensor], other: Sequence[Tensor], exact: bool) -> bool:
+    """Whether two lists of numbers agree: to the bit, or nearly in plain floats."""
+    if exact:
+        return all(torch.equal(first, second) for first, second in zip(one, other, strict=True))
+    return all(
+        bool((first - second).double().norm() <= _CLOSE * first.double().norm() + 1e-12)
+        for first, second in zip(one, other, strict=True)
+    )
+
+
+def _mixes(exact: bool) -> Exception:
+    """Return what to raise where a row's numbers change with other rows."""
+    if exact:
+        return AssumptionFailed(
+            "a row's numbers must depend on that row alone, to the bit; got others when other made-up rows changed, "
+            "write a model that keeps rows apart and, on CUDA, torch.backends.cudnn.deterministic = True."
+        )
+    return ParameterError(
+        "model must treat every row by itself; got other numbers for a row when other made-up rows changed, write a "
+        "model and a loss without statistics of the batch.",
+        parameter="model",
+    )
+
+
+@contextmanager
+def _untouched_buffers(model: Any) -> Iterator[None]:
+    """Raise if a pass writes a buffer."""
+    before = {name: (id(value), value._version) for name, value in model.named_buffers()}
+    yield
+    for name, value in model.named_buffers():
+        if before.get(name) != (id(value), value._version):
+            raise ParameterError(
+                f"model must not write a buffer while it computes; got {name!r} changed, write the model without it.",
+                parameter="model",
+            )
+
+
+@contextmanager
+def _without_dropout(model: Any) -> Iterator[None]:
+    """Turn dropout off for a while: its masks belong to slots, and are alike in distribution only."""
+    dropping = [
+        module for module in model.modules() if isinstance(module, nn.modules.dropout._DropoutNd) and module.training
+    ]
+    for module in dropping:
+        module.training = False
+    try:
+        yield
+    finally:
+        for module in dropping:
+            module.training = True

@@ -1,0 +1,114 @@
+"""One forward and one backward with hooks: what modules were given, and the gradients of what they returned."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from types import TracebackType
+from typing import Any, Self
+
+import torch
+from torch.autograd.graph import get_gradient_edge
+from torch.utils import _pytree as pytree
+
+from discreet.errors import ParameterError
+from discreet.learning.deep.clip.layers import Call, Tensor
+
+
+@dataclass(frozen=True)
+class Axes:
+    """Where the tensors of a module's call have their rows: axis by place among the inputs and the outputs."""
+
+    inputs: Mapping[int, int]
+    outputs: Mapping[int, int]
+
+
+class Recording:
+    """Hooks on modules for one pass; a cluster of modules is handed on as soon as all its gradients are there.
+
+    Hooks of tensors see gradients with respect to what a layer returned even where an activation overwrites it, and
+    autograd is asked for the first outputs only: it forms no gradient of a weight.
+    """
+
+    def __init__(
+        self,
+        clusters: Sequence[Mapping[Any, Axes]],
+        ready: Callable[[int, Mapping[Any, list[Call]]], None],
+    ) -> None:
+        self._clusters, self._ready = clusters, ready
+        self._of = {module: place for place, cluster in enumerate(clusters) for module in cluster}
+        self._calls: list[dict[Any, list[Call]] | None] = [{module: [] for module in one} for one in clusters]
+        self._waiting = [0] * len(clusters)
+        self._edges: list[Any] = []
+        self._handles: list[Any] = []
+        self._open = True
+
+    def __enter__(self) -> Self:
+        for module in self._of:
+            self._handles.append(module.register_forward_hook(self._called, with_kwargs=True))
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for handle in self._handles:
+            handle.remove()
+        self._calls.clear()
+        self._edges.clear()
+
+    def _called(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
+        """Keep the inputs of a call and wait for the gradients of its outputs."""
+        if not self._open:
+            return
+        place = self._of[module]
+        axes = self._clusters[place][module]
+        leaves, form = pytree.tree_flatten((args, kwargs))
+        passed = any(isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in leaves)
+        versions = [leaf._version if isinstance(leaf, torch.Tensor) else 0 for leaf in leaves]
+        kept = [leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        call = Call(kept, form, dict(axes.inputs), dict(axes.outputs), versions)
+        outputs = pytree.tree_leaves(output)
+        for where in axes.outputs:
+            value = outputs[where]
+            call.shapes[where] = (value.shape, value.dtype, value.device)
+            if value.requires_grad:
+                self._waiting[place] += 1
+                if not passed:
+                    self._edges.append(get_gradient_edge(value))
+                value.register_hook(partial(self._arrived, place, call, where))
+        calls = self._calls[place]
+        if calls is not None:
+            calls[module].append(call)
+
+    def _arrived(self, place: int, call: Call, where: int, signal: Tensor) -> None:
+        """Take the gradient of one output; after the last one of a cluster hand it on."""
+        call.signals[where] = signal.detach()
+        self._waiting[place] -= 1
+        if self._waiting[place] == 0:
+            self._hand_on(place)
+
+    def _hand_on(self, place: int) -> None:
+        calls = self._calls[place]
+        self._calls[place] = None
+        if calls is None:
+            return
+        for some in calls.values():
+            for call in some:
+                for leaf, version in zip(call.leaves, call.versions, strict=True):
+                    if isinstance(leaf, torch.Tensor) and leaf._version != version:
+                        raise ParameterError(
+                            "model must not overwrite what a trained layer was given; got an in-place operation on the "
+                            "input of a layer, write it without inplace=True or the trailing underscore.",
+                            parameter="model",
+                        )
+        self._ready(place, calls)
+
+    def backward(self, total: Tensor) -> None:
+        """Run the one backward; outputs that nothing depends on have gradient zero."""
+        self._open = False
+        if self._edges:
+            torch.autograd.grad(total, self._edges, allow_unused=True)
+        for place, calls in enumerate(self._calls):
+            if calls is not None:
+                self._hand_on(place)

@@ -1,0 +1,72 @@
+"""Floating-point noise for benchmarks and first tries: fast, and nothing is proven about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NoReturn
+
+import torch
+
+from discreet.errors import NotCopyable, ParameterError, StreamSpent
+from discreet.learning.deep.noise.integer_sums import Tensor
+from discreet.randomness.process import Process
+
+
+class FloatRelease:
+    """Sum float32 gradients and add float32 normal draws: not exact, and no ledger accepts it.
+
+    The sum of floats can move by more than the clip norm when one row leaves, the draws are not normal in their last
+    bits and tails, and their generator is made for speed. It costs what noise in other libraries costs, which is what
+    it is for.
+
+    >>> release = FloatRelease([(3,)], deviation=1e-6, steps=1)
+    >>> release.add([torch.ones(3)])
+    >>> release.release(0)[0].numpy().round(3), release.exact
+    (array([1., 1., 1.], dtype=float32), False)
+    """
+
+    exact = False
+
+    def __init__(self, shapes: Sequence[Sequence[int]], *, deviation: float, steps: int, device: Any = None) -> None:
+        if not 0 < deviation < float("inf"):
+            raise ParameterError("deviation must be a positive number", parameter="deviation")
+        self.noise_scale, self.steps = float(deviation), steps
+        self._shapes = [tuple(shape) for shape in shapes]
+        self._device, self._owner = device, Process.here()
+        self._sums: list[Tensor] | None = None
+        self._next = 0
+
+    def start(self) -> None:
+        """Do nothing: this noise is drawn when it is asked for."""
+
+    def add(self, sums: Sequence[Tensor]) -> None:
+        """Add the clipped sums of one physical batch."""
+        self._refuse_fork()
+        if [tuple(one.shape) for one in sums] != self._shapes:
+            raise ParameterError("sums must have the shapes of the trainable parameters, in order", parameter="sums")
+        if self._sums is None:
+            self._sums = [one.detach().to(torch.float32, copy=True) for one in sums]
+        else:
+            for total, one in zip(self._sums, sums, strict=True):
+                total.add_(one.detach())
+
+    def clear(self) -> None:
+        """Forget what was added since the last release."""
+        self._sums = None
+
+    def release(self, step: int) -> list[Tensor]:
+        """Return the noisy sum of what was added since the last release, a float32 tensor a parameter; once a step."""
+        self._refuse_fork()
+        if not self._next <= step < self.steps:
+            raise StreamSpent(f"step must be from {self._next} to {self.steps - 1}: a step is released once")
+        self._next = step + 1
+        sums, self._sums = self._sums, None
+        noise = [torch.randn(shape, device=self._device).mul_(self.noise_scale) for shape in self._shapes]
+        return noise if sums is None else [one.add_(total) for one, total in zip(noise, sums, strict=True)]
+
+    def _refuse_fork(self) -> None:
+        if self._owner != Process.here():
+            raise NotCopyable("this release began in another process, which may go on with it; train anew here")
+
+    def __reduce__(self) -> NoReturn:
+        raise NotCopyable("a release in the middle of a training cannot be copied or pickled; resume from a checkpoint")

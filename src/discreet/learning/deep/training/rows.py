@@ -1,0 +1,156 @@
+"""The rows of a training: tensors or a dataset, read at secret places into batches of a fixed, public shape."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from discreet.errors import InputError, ParameterError
+
+_WANTED = "write data=(X, y), two tensors with a row a person, or a map-style torch Dataset. Nothing was spent."
+
+
+@dataclass(frozen=True)
+class RowShape:
+    """The public shape of what one person has: inputs and targets, of `rows` rows where there are several."""
+
+    sizes: tuple[tuple[int, ...], ...]
+    types: tuple[Any, ...]
+
+    @classmethod
+    def of(cls, parts: Sequence[Any]) -> RowShape:
+        """Return the shape of tensors."""
+        return cls(tuple(tuple(part.shape) for part in parts), tuple(part.dtype for part in parts))
+
+    def padding(self, slots: int) -> list[Any]:
+        """Return inputs and targets of rows that nobody has: zeros."""
+        return [
+            torch.zeros((slots, *size), dtype=kind) for size, kind in zip(self.sizes, self.types, strict=True)
+        ]
+
+
+class TrainingRows:
+    """Private rows, one a person or, with `rows`, that many a person; `len` and all but `shape` are private.
+
+    Floats become those of the model. A row of a dataset that cannot be read, or that has another shape or type than the
+    first one, counts for nothing.
+    """
+
+    def __init__(self, data: Any, most: int, *, floats: Any = torch.float32, rows: int = 1) -> None:
+        _refuse_loader(data)
+        self._floats, self._rows = floats, rows
+        self._tensors = _tensors(data)
+        self._dataset = None if self._tensors is not None else _dataset(data)
+        if len(self) > most:
+            raise InputError(
+                f"data must have at most {most:,} rows, on which the price rests; got more, write a random part of "
+                "them, chosen row by row. Nothing was spent."
+            )
+        self.shape = self._seen_shape()
+        if rows > 1 and any(size[:1] != (rows,) for size in self.shape.sizes):
+            raise InputError(
+                f"data must have shape (people, {rows}, ...), inputs and targets, where a person has {rows} rows; got "
+                "other shapes, write X.reshape(people, rows, ...) with targets that count for nothing, such as -1, "
+                "where a person has fewer. Nothing was spent."
+            )
+
+    def __len__(self) -> int:
+        return len(self._tensors[0] if self._tensors is not None else self._dataset)  # type: ignore[arg-type]
+
+    def __repr__(self) -> str:
+        return "<TrainingRows: private>"
+
+    @property
+    def example(self) -> tuple[Any, Any]:
+        """One row of zeros, of the public shape."""
+        inputs, targets = self._flat(self.shape.padding(1))
+        return inputs[:1], targets[:1]
+
+    def batch(self, places: NDArray[np.int64], device: Any) -> tuple[Any, Any, Any]:
+        """Return inputs, targets and which slots are taken: slot s holds the row at places[s], or nobody's if < 0."""
+        present = torch.from_numpy(places >= 0)
+        if self._tensors is not None:
+            at = torch.from_numpy(np.maximum(places, 0))
+            parts = [self._gathered(one, at, present) for one in self._tensors]
+        else:
+            parts = self.shape.padding(len(places))
+            for slot in np.flatnonzero(places >= 0):
+                row = self._read(int(places[slot]))
+                present[slot] = row is not None and RowShape.of(row) == self.shape
+                if row is not None and present[slot]:
+                    parts[0][slot], parts[1][slot] = row
+        inputs, targets = (one.to(device) for one in self._flat(parts))
+        return inputs, targets, present.to(device)
+
+    def _seen_shape(self) -> RowShape:
+        """Return the shape of a row: tensors have it without any row, a dataset in its first."""
+        if self._tensors is not None:
+            seen = RowShape.of([one[:0] for one in self._tensors])
+            return RowShape(tuple(size[1:] for size in seen.sizes), tuple(map(self._kept_type, seen.types)))
+        first = self._read(0) if len(self) else None
+        if first is None:
+            raise InputError(
+                f"data must show the shape of a row in its first row, inputs and a target; got something else, {_WANTED}"
+            )
+        return RowShape.of(first)
+
+    def _gathered(self, held: Any, at: Any, present: Any) -> Any:
+        kind = self._kept_type(held.dtype)
+        if not len(held):
+            return torch.zeros((len(at), *held.shape[1:]), dtype=kind)
+        taken = held[at.to(held.device)].to(kind)
+        mask = present.to(held.device).reshape(-1, *[1] * (held.dim() - 1))
+        return torch.where(mask, taken, torch.zeros((), dtype=kind, device=held.device))
+
+    def _flat(self, parts: Sequence[Any]) -> list[Any]:
+        """Return a row a line, also where a person has several."""
+        return [one.flatten(0, 1) if self._rows > 1 else one for one in parts]
+
+    def _kept_type(self, kind: Any) -> Any:
+        return self._floats if kind.is_floating_point else kind
+
+    def _read(self, place: int) -> tuple[Any, Any] | None:
+        """Return the row at a place as tensors, None where it is no row."""
+        try:
+            parts = [torch.as_tensor(one).detach() for one in self._dataset[place]]  # type: ignore[index]
+            inputs, target = (one.to(self._kept_type(one.dtype)) for one in parts)
+        except Exception:  # whatever a foreign dataset raises: the row counts for nothing, and nobody is told
+            return None
+        return inputs, target
+
+
+def _refuse_loader(data: Any) -> None:
+    from torch.utils.data import DataLoader, IterableDataset, Sampler
+
+    if isinstance(data, DataLoader | Sampler | IterableDataset):
+        raise ParameterError(
+            f"data must be rows that the plan's sampler can draw from; got a {type(data).__name__}, which chooses and "
+            "orders rows by itself: the price of a plan holds for the plan's own draws alone, and shuffled batches "
+            f"are another mechanism. {_WANTED[0].upper()}{_WANTED[1:]}",
+            parameter="data",
+        )
+
+
+def _tensors(data: Any) -> tuple[Any, Any] | None:
+    """Return two tensors of one length, None where the data is something else."""
+    if isinstance(data, torch.Tensor):
+        raise ParameterError(f"data must be inputs and targets; got one tensor, {_WANTED}", parameter="data")
+    if not isinstance(data, tuple | list):
+        return None
+    if len(data) != 2 or not all(isinstance(one, torch.Tensor) for one in data):
+        raise ParameterError(f"data must be two tensors; got something else, {_WANTED}", parameter="data")
+    inputs, targets = (one.detach() for one in data)
+    if inputs.dim() < 1 or targets.dim() < 1 or len(inputs) != len(targets):
+        raise InputError(f"data must have as many inputs as targets, a row a person; got other shapes, {_WANTED}")
+    return inputs, targets
+
+
+def _dataset(data: Any) -> Any:
+    if not (hasattr(data, "__getitem__") and hasattr(data, "__len__")) or isinstance(data, str | bytes | dict):
+        raise ParameterError(f"data must be rows; got {type(data).__name__}, {_WANTED}", parameter="data")
+    return data
