@@ -68,7 +68,7 @@ class HashedWords:
     (True, (2, 17))
     """
 
-    columns: int = 4096
+    columns: int = 8192
     pairs: bool = False
     leave_out: Collection[str] = field(default=COMMON_ENGLISH, repr=False)
     seed: int = 1
