@@ -9,12 +9,12 @@ torch = pytest.importorskip("torch")
 
 from discreet.data import glyphs, messages  # noqa: E402
 from discreet.errors import InputError, ParameterError  # noqa: E402
-from discreet.learning.deep.recipes import COMMON_ENGLISH, HashedTokens, HashedWords, OneHot, Parts, Scattering  # noqa: E402
-from discreet.learning.deep.recipes.made_up_strokes import strokes  # noqa: E402
+from discreet.learning.deep.recipes import COMMON_ENGLISH, BinnedNumbers, HashedTokens, HashedWords, OneHot, Scattering  # noqa: E402
+from discreet.learning.deep.recipes.scattering import strokes  # noqa: E402
 
 IMAGES = glyphs(people=12, seed=1, side=8).images / 255
 TEXTS = messages(people=12, seed=1).text.tolist()
-COLUMNS = {"sex": ("f", "m"), "age": Parts((0, 100), bins=10), "code": range(5)}
+COLUMNS = {"sex": ("f", "m"), "age": BinnedNumbers((0, 100), bins=10), "code": range(5)}
 TABLE = {"sex": ["f", "m", None, "x"] * 3, "age": np.linspace(-5, 120, 12), "code": np.arange(12) % 6}
 
 
@@ -119,7 +119,7 @@ def test_strokes_are_public_numbers():
         lambda: HashedWords(columns=1),
         lambda: HashedWords(leave_out="the"),
         lambda: HashedTokens(tokens=0),
-        lambda: Parts((1, 1)),
+        lambda: BinnedNumbers((1, 1)),
         lambda: OneHot({}),
         lambda: OneHot({"a": (1, 1)}),
         lambda: OneHot({"a": "text"}),

@@ -8,6 +8,6 @@ from discreet.learning.deep.recipes.networks import (
     linear,
     perceptron,
 )
-from discreet.learning.deep.recipes.one_hot import OneHot, Parts
+from discreet.learning.deep.recipes.one_hot import BinnedNumbers, OneHot
 from discreet.learning.deep.recipes.recipe import Recipe, RecipeExplanation, recipe
 from discreet.learning.deep.recipes.scattering import Scattering

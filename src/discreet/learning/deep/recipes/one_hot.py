@@ -19,11 +19,11 @@ CONSTANT = 0.3  # the last column, before rows are scaled: it takes the place of
 
 
 @dataclass(frozen=True)
-class Parts:
+class BinnedNumbers:
     """A column of numbers, cut into `bins` parts of equal length between public bounds (low, high).
 
-    >>> Parts((0, 100), bins=4)
-    Parts(bounds=(0.0, 100.0), bins=4)
+    >>> BinnedNumbers((0, 100), bins=4)
+    BinnedNumbers(bounds=(0.0, 100.0), bins=4)
     """
 
     bounds: tuple[float, float]
@@ -53,14 +53,14 @@ class Parts:
 class OneHot:
     """Map the declared columns of a table to zeros and ones, divided by the root of how many columns there are.
 
-    `table` gives every column its values, in order, or `Parts` for numbers. A cell that is missing, or holds a value
+    `table` gives every column its values, in order, or `BinnedNumbers` for numbers. A cell that is missing, or holds a value
     that was not declared, has no 1: the row still counts.
 
     Privacy. The map costs nothing: a row's features are a function of that row and of what was declared.
         Proof: a cell's place is found by comparing it with the declared values, or by a subtraction, a division and a
         product of the cell, each rounded alike wherever the row stands.
 
-    >>> one_hot = OneHot({"sex": ("f", "m"), "age": Parts((0, 100), bins=2)})
+    >>> one_hot = OneHot({"sex": ("f", "m"), "age": BinnedNumbers((0, 100), bins=2)})
     >>> one_hot({"sex": ["m", "f"], "age": [70, 20]}).round(2)
     array([[0.  , 0.68, 0.  , 0.68, 0.29],
            [0.68, 0.  , 0.68, 0.  , 0.29]], dtype=float32)
@@ -73,7 +73,9 @@ class OneHot:
             raise ParameterError(
                 "table must name columns with their values; got another, write {'sex': ('f', 'm')}, for example"
             )
-        read = {str(name): one if isinstance(one, Parts) else _listed(name, one) for name, one in self.table.items()}
+        read = {
+            str(name): one if isinstance(one, BinnedNumbers) else _listed(name, one) for name, one in self.table.items()
+        }
         object.__setattr__(self, "table", read)
         if self.width > MOST_WIDTH:
             raise ParameterError(f"all columns together must have at most {MOST_WIDTH:,} values; write fewer bins")
@@ -97,7 +99,7 @@ class OneHot:
         features = np.zeros((people.pop(), self.width), dtype=np.float32)
         one, start = np.float32(1 / math.sqrt(len(self.table) * (1 + CONSTANT**2))), 0
         for column, declared in zip(entries, self.table.values(), strict=True):
-            codes = declared.codes(column) if isinstance(declared, Parts) else places(column, declared)
+            codes = declared.codes(column) if isinstance(declared, BinnedNumbers) else places(column, declared)
             known = np.flatnonzero(codes < len(declared))
             features[known, start + codes[known]] = one
             start += len(declared)
@@ -123,6 +125,6 @@ def _listed(name: Any, values: Any) -> tuple[Any, ...]:
     listed = tuple(values) if isinstance(values, list | tuple | range) else ()
     if not listed or len(set(listed)) < len(listed):
         raise ParameterError(
-            f"the values of {str(name)!r} must be a list without repetitions, or Parts; got another, write ('f', 'm')"
+            f"the values of {str(name)!r} must be a list without repetitions, or BinnedNumbers; got another, write ('f', 'm')"
         )
     return listed

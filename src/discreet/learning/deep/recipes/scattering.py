@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import InputError
 from discreet.learning.base import whole_number
-from discreet.learning.deep.recipes.made_up_strokes import strokes
+from discreet.learning.features import uniform_numbers
 
 Floats = NDArray[np.float64]
 Complexes = NDArray[np.complex128]
@@ -30,6 +30,9 @@ _WINDOW = 0.27  # the deviation of an average, in cells
 _FLOOR = 1e-4  # added before roots are taken: a jump of gray by 1 makes about 0.1
 _STROKES = 1500
 _EVENNESS = 3.0  # directions that vary less than this many times the mean one count as if they varied as much
+_FINE = 4  # points of a pixel in each direction, where images are small
+_MOST_CURVES, _POINTS = 3, 24
+_NUMBERS = 2 + 6 * _MOST_CURVES
 CONSTANT = 0.1  # the last column, before rows are scaled: it takes the place of an intercept
 
 
@@ -193,3 +196,30 @@ def _standard(side: int, seed: int) -> tuple[Floats, Floats]:
     lengths = np.maximum(lengths, 0.0)
     scaled = directions / np.sqrt(lengths + _EVENNESS * lengths.mean())
     return center, scaled @ directions.T
+
+
+def strokes(count: int, side: int, seed: int) -> Floats:
+    """Return images from 0 (paper) to 1 (ink): one to three curves each, drawn by a soft pen of some width.
+
+    >>> made = strokes(3, 8, seed=1)
+    >>> made.shape, float(made.min()) >= 0, float(made.max()) <= 1
+    ((3, 8, 8), True, True)
+    """
+    numbers = uniform_numbers(seed, b"strokes", count * _NUMBERS).reshape(count, _NUMBERS)
+    return np.stack([_drawn(one, side) for one in numbers])
+
+
+def _drawn(numbers: Floats, side: int) -> Floats:
+    """Return one image."""
+    curves = 1 + int(numbers[0] * _MOST_CURVES)
+    width = 0.03 + 0.03 * numbers[1]
+    corners = 0.15 + 0.7 * numbers[2 : 2 + 6 * curves].reshape(curves, 3, 1, 2)
+    along = np.linspace(0, 1, _POINTS)[:, np.newaxis]
+    points = (1 - along) ** 2 * corners[:, 0] + 2 * along * (1 - along) * corners[:, 1] + along**2 * corners[:, 2]
+    fine = _FINE if side < 16 else 1
+    places = (np.arange(side * fine) + 0.5) / (side * fine)
+    down = (points[:, :, 1].reshape(-1, 1) - places) ** 2
+    across = (points[:, :, 0].reshape(-1, 1) - places) ** 2
+    distance = np.sqrt((down[:, :, np.newaxis] + across[:, np.newaxis, :]).min(axis=0))
+    ink = np.clip(1.5 - distance / width, 0, 1)
+    return np.asarray(ink.reshape(side, fine, side, fine).mean(axis=(1, 3)))
