@@ -53,8 +53,8 @@ class BinnedNumbers:
 class OneHot:
     """Map the declared columns of a table to zeros and ones, divided by the root of how many columns there are.
 
-    `table` gives every column its values, in order, or `BinnedNumbers` for numbers. A cell that is missing, or holds a value
-    that was not declared, has no 1: the row still counts.
+    `table` gives every column its values, in order, or `BinnedNumbers`. A cell that is missing, or holds a value that
+    was not declared, has no 1: the row still counts.
 
     Privacy. The map costs nothing: a row's features are a function of that row and of what was declared.
         Proof: a cell's place is found by comparing it with the declared values, or by a subtraction, a division and a
@@ -73,9 +73,7 @@ class OneHot:
             raise ParameterError(
                 "table must name columns with their values; got another, write {'sex': ('f', 'm')}, for example"
             )
-        read = {
-            str(name): one if isinstance(one, BinnedNumbers) else _listed(name, one) for name, one in self.table.items()
-        }
+        read = {str(name): _declared(name, one) for name, one in self.table.items()}
         object.__setattr__(self, "table", read)
         if self.width > MOST_WIDTH:
             raise ParameterError(f"all columns together must have at most {MOST_WIDTH:,} values; write fewer bins")
@@ -120,11 +118,14 @@ class OneHot:
             raise InputError(f"rows must have a column {name!r}, as declared; got none, write one") from None
 
 
-def _listed(name: Any, values: Any) -> tuple[Any, ...]:
-    """Return the declared values of a column."""
+def _declared(name: Any, values: Any) -> tuple[Any, ...] | BinnedNumbers:
+    """Return what was declared of a column."""
+    if isinstance(values, BinnedNumbers):
+        return values
     listed = tuple(values) if isinstance(values, list | tuple | range) else ()
     if not listed or len(set(listed)) < len(listed):
         raise ParameterError(
-            f"the values of {str(name)!r} must be a list without repetitions, or BinnedNumbers; got another, write ('f', 'm')"
+            f"the values of {str(name)!r} must be a list without repetitions, or BinnedNumbers; got another, write "
+            "('f', 'm')"
         )
     return listed
