@@ -22,12 +22,17 @@ def taken(table, places):
     return {name: [entries[place] for place in places] for name, entries in table.items()}
 
 
+@pytest.mark.theorem("Scattering.privacy")
+@pytest.mark.theorem("HashedWords.privacy")
+@pytest.mark.theorem("HashedTokens.privacy")
+@pytest.mark.theorem("OneHot.privacy")
 @pytest.mark.parametrize("seed", range(3))
 def test_a_row_has_the_same_bits_beside_any_other_rows_and_in_any_place(seed):
     order = np.random.default_rng(seed).permutation(12)[:5]
     for kind, rows, chosen in (
         (Scattering(side=8), IMAGES, IMAGES[order]),
         (HashedWords(columns=64), TEXTS, [TEXTS[place] for place in order]),
+        (HashedTokens(words=64, tokens=9), TEXTS, [TEXTS[place] for place in order]),
         (OneHot(COLUMNS), TABLE, taken(TABLE, order)),
     ):
         assert np.array_equal(kind(rows)[order], kind(chosen))

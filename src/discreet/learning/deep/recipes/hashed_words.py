@@ -134,6 +134,7 @@ class HashedTokens:
     A word has a number from 1 to `words` - 1 by its hash; 0 fills the rest of a row.
 
     Privacy. The map costs nothing: a row is a function of its own text and of public numbers.
+        Proof: a token is the hash of one word, keyed by the seed; texts are mapped one at a time.
 
     >>> HashedTokens(words=100, tokens=4)(["snow on the hills", "snow"]).tolist()
     [[92, 36, 51, 99], [92, 0, 0, 0]]
