@@ -19,7 +19,7 @@ from discreet.learning.deep.plan.plan_text import plan_from_dict, plan_to_dict
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler
 from discreet.privacy import ApproxDP, GaussianDP, Guarantee, PrivacyLoss, Relation, ReleaseRecord
-from discreet.privacy.numbers import positive, probability
+from discreet.privacy.numbers import positive, positive_price, probability
 from discreet.privacy.records import read, write
 
 _MOST_STEPS = 10**9
@@ -186,10 +186,13 @@ class Plan:
         found = calibrated(
             sampler, noise, checked_steps(steps), checked_relation(relation), unit, epsilon=epsilon, delta=delta
         )
-        return cls(
+        made = cls(
             sampler=found[0], clip=clip, noise=found[1], steps=steps, unit=unit, relation=relation, divisor=divisor,
             delta=delta,
         )  # fmt: skip
+        if made.epsilon(delta).upper > positive_price(epsilon, name="epsilon"):
+            raise AssertionError("the noise for a target must keep it")
+        return made
 
 
 def checked_steps(value: object) -> int:
