@@ -19,7 +19,7 @@ MORE = {"cli/attack", "testing/museum"}  # commands and kinds of exhibits: up to
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if list(path.glob("*/__init__.py")))
 # Bins of a column of a domain, and of the features of a model: the same cut into even parts; Independent columns of a
 # synthetic table, and Independent noise of the steps of a training
-SHARED = {"Bins", "Independent"}
+SHARED = {"Bins"}
 
 
 @pytest.fixture(scope="module")

@@ -6,7 +6,7 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.common.bars import Bar
-from discreet.learning.deep.plan import Clip, CyclicPoisson, FullBatch, Independent, Plan, PoissonBatches
+from discreet.learning.deep.plan import Clip, CyclicPoisson, FullBatch, IndependentNoise, Plan, PoissonBatches
 from discreet.learning.deep.plan.mixing import prefix_error
 from discreet.privacy import Relation, balls_in_bins_loss, gaussian_loss, subsample
 
@@ -35,13 +35,13 @@ def bands() -> Iterator[Bar]:
     """Compare the prefix error of the plan's choice with that of independent noise at the same price."""
     for epsilon in (8, 3, 1):
         shared = {**_PLAN, "epsilon": epsilon, "delta": DELTA, "steps": 1000, "divisor": 600}
-        plain = Plan.for_target(sampler=PoissonBatches(rate=0.01), noise=Independent, **shared)
+        plain = Plan.for_target(sampler=PoissonBatches(rate=0.01), noise=IndependentNoise, **shared)
         start = time.process_time()
         chosen = Plan.for_target(sampler=CyclicPoisson(rate=0.01), **shared)
         taken = time.process_time() - start
         ratio = _error(chosen) / _error(plain)
         kind = f"{type(chosen.noise).__name__}, {len(chosen.noise.coefficients(chosen.steps))} coefficients"
-        bar, met = {8: ("<= .62", ratio <= 0.62), 1: ("independent", isinstance(chosen.noise, Independent))}.get(
+        bar, met = {8: ("<= .62", ratio <= 0.62), 1: ("independent", isinstance(chosen.noise, IndependentNoise))}.get(
             epsilon, ("", None)
         )
         yield Bar(f"prefix error, epsilon {epsilon}", f"{ratio:.3f} of DP-SGD's, {kind}, {taken:.1f} s", bar, met)
@@ -60,7 +60,7 @@ def calibration() -> Iterator[Bar]:
         ):
             start = time.process_time()
             Plan.for_target(
-                epsilon=epsilon, delta=1e-5, sampler=sampler, steps=steps, divisor=256, noise=Independent, **_PLAN
+                epsilon=epsilon, delta=1e-5, sampler=sampler, steps=steps, divisor=256, noise=IndependentNoise, **_PLAN
             )
             taken = time.process_time() - start
             yield Bar(f"for_target, {name}, {steps:,} steps, epsilon {epsilon}", f"{taken:.2f} s", "<= 1 s", taken <= 1)

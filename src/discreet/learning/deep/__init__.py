@@ -13,7 +13,7 @@ _PLANS = (
     "CyclicPoisson",
     "Float",
     "FullBatch",
-    "Independent",
+    "IndependentNoise",
     "Plan",
     "PoissonBatches",
 )
@@ -33,7 +33,7 @@ __all__ = [
     "ExponentialAverage",
     "Float",
     "FullBatch",
-    "Independent",
+    "IndependentNoise",
     "Plan",
     "PoissonBatches",
     "SquaredError",

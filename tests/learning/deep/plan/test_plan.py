@@ -20,7 +20,7 @@ from discreet.learning.deep.plan import (
     CyclicPoisson,
     Float,
     FullBatch,
-    Independent,
+    IndependentNoise,
     Plan,
     PoissonBatches,
 )
@@ -44,7 +44,7 @@ POISSON = PoissonBatches(rate=0.01)
 
 
 def made(**changed):
-    return Plan(**{**PUBLIC, "sampler": POISSON, "noise": Independent(1.0), "steps": 1000, **changed})
+    return Plan(**{**PUBLIC, "sampler": POISSON, "noise": IndependentNoise(1.0), "steps": 1000, **changed})
 
 
 def for_target(**changed):
@@ -54,9 +54,9 @@ def for_target(**changed):
 PLANS = [
     made(),
     made(sampler=PoissonBatches(rate=Fraction(1, 3), overflow="drop", most_people=5000, physical=64), steps=7),
-    made(sampler=FullBatch(), noise=Independent(20.5), steps=40, relation=CHANGE, delta=1e-5),
+    made(sampler=FullBatch(), noise=IndependentNoise(20.5), steps=40, relation=CHANGE, delta=1e-5),
     made(sampler=FullBatch(), noise=Buffered(8, buffers=3), steps=40),
-    made(sampler=BallsInBins(steps_per_epoch=20), steps=50, noise=Independent(0.8)),
+    made(sampler=BallsInBins(steps_per_epoch=20), steps=50, noise=IndependentNoise(0.8)),
     made(sampler=CyclicPoisson(rate=0.01, groups=8), noise=Banded(1.5, bands=8)),
     made(noise=Float(1.0), clip=Clip(0.1, mode="per layer")),
 ]
@@ -111,7 +111,7 @@ def test_bins_are_priced_by_epochs_that_were_begun():
 @pytest.mark.theorem("FullBatch.privacy")
 def test_full_batches_are_gaussian_and_cost_twice_where_a_row_is_changed():
     for relation, moves in ((ADD, 1), (CHANGE, 2)):
-        plan = made(sampler=FullBatch(), noise=Independent(10), steps=25, relation=relation)
+        plan = made(sampler=FullBatch(), noise=IndependentNoise(10), steps=25, relation=relation)
         assert plan.guarantee == GaussianDP(moves / 2, relation=relation)
 
 
@@ -170,7 +170,7 @@ def test_bands_leave_less_error_at_a_large_epsilon_and_are_not_taken_at_a_small_
     assert error(bands) <= 0.62 * error(fresh)
     assert bands.epsilon(1e-6).upper <= 8
     small = for_target(epsilon=1, sampler=CyclicPoisson(rate=0.01))
-    assert isinstance(small.noise, Independent)
+    assert isinstance(small.noise, IndependentNoise)
     assert small.sampler.groups == 1
 
 
@@ -206,7 +206,7 @@ def test_a_text_is_the_plan_and_has_one_digest(plan):
         made().to_json().replace('"steps":1000', '"steps":0'),
         made().to_json().replace('"format":1', '"format":2'),
         made().to_json().replace("PoissonBatches", "Shuffled"),
-        made().to_json().replace("Independent", "FullBatch"),
+        made().to_json().replace("IndependentNoise", "FullBatch"),
         made().to_json().replace('"unit"', '"units"'),
         made().to_json().replace('"rate":"1/100"', '"rate":"3/2"'),
         made().to_json().replace('"rate":"1/100"', '"rate":0.01'),
@@ -256,7 +256,7 @@ def test_a_sampled_plan_has_no_mu_without_a_delta_in_reserve():
 
 
 def test_full_batches_are_charged_their_mu_and_rho():
-    plan = made(sampler=FullBatch(), noise=Independent(10), steps=25)
+    plan = made(sampler=FullBatch(), noise=IndependentNoise(10), steps=25)
     assert plan.under(GaussianDP(5)) == GaussianDP(0.5, relation=ADD)
     assert plan.under(ZCDP(5)) == ZCDP(0.125, relation=ADD)
 
@@ -310,7 +310,7 @@ def test_relations_by_name_and_their_refusal():
         ({"sampler": [1, 2]}, "sampler must be"),
         ({"clip": 1.0}, "clip must be"),
         ({"noise": 1.0}, "noise must be"),
-        ({"noise": Independent}, "noise must be"),
+        ({"noise": IndependentNoise}, "noise must be"),
         ({"delta": 2}, "delta is a probability"),
         ({"sampler": CyclicPoisson(rate=0.1)}, "groups must be"),
     ],
@@ -323,7 +323,7 @@ def test_bad_plans_are_refused_in_one_sentence(changed, words):
 
 @pytest.mark.parametrize("missing", ["sampler", "clip", "noise", "steps", "unit", "relation", "divisor"])
 def test_nothing_that_decides_privacy_has_a_default(missing):
-    given = {**PUBLIC, "sampler": POISSON, "noise": Independent(1.0), "steps": 10}
+    given = {**PUBLIC, "sampler": POISSON, "noise": IndependentNoise(1.0), "steps": 10}
     del given[missing]
     with pytest.raises(TypeError, match=missing):
         Plan(**given)

@@ -11,7 +11,7 @@ from discreet.errors import ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_down
 from discreet.learning.deep.plan.mixing import prefix_error
-from discreet.learning.deep.plan.noises import Banded, Independent, TrainingNoise
+from discreet.learning.deep.plan.noises import Banded, IndependentNoise, TrainingNoise
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch
@@ -214,4 +214,4 @@ def _counts(most: int, also: int = 1) -> list[int]:
 
 
 def _banded(bands: int) -> Kind:
-    return Independent if bands == 1 else lambda scale: Banded(scale, bands=bands)
+    return IndependentNoise if bands == 1 else lambda scale: Banded(scale, bands=bands)
