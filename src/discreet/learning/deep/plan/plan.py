@@ -162,8 +162,8 @@ class Plan:
     ) -> Self:
         """Return the plan with the least noise that is certified to keep (epsilon, delta).
 
-        `noise` makes a noise from its scale: `IndependentNoise`, `Float`, or `lambda scale: Banded(scale, bands=8)`. Left
-        out, it is the kind whose released sums have the least error, by a public formula.
+        `noise` makes a noise from its scale: `IndependentNoise`, `Float`, or `lambda scale: Banded(scale, bands=8)`.
+        Left out, it is the kind whose released sums have the least error, by a public formula.
 
         Privacy. The plan's epsilon at delta is at most the target.
             Proof: it was asked of the finished plan.
