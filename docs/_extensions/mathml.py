@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from docutils import nodes
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from sphinx.application import Sphinx
     from sphinx.writers.html5 import HTML5Translator
 
+_DIGITS = re.compile(r"(\\[dt]?frac)\s*(\d)(\d)")  # LaTeX's \frac12 is 1/2; docutils reads the number 12
 logger = logging.getLogger(__name__)
 
 
@@ -34,7 +36,7 @@ def _block(translator: HTML5Translator, node: nodes.math_block) -> None:
 
 def _drawn(node: nodes.math | nodes.math_block, *, as_block: bool) -> str:
     try:
-        return str(tex2mathml(node.astext(), as_block=as_block))
+        return str(tex2mathml(_DIGITS.sub(r"\1{\2}{\3}", node.astext()), as_block=as_block))
     except MathError as problem:
         logger.warning("cannot be drawn: %s", problem, location=node)
         return ""

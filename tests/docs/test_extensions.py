@@ -45,3 +45,9 @@ def test_a_formula_becomes_mathml():
     assert drawn.startswith("<math")
     assert "ε" in drawn or "𝜀" in drawn
     assert "script" not in drawn
+
+
+@pytest.mark.parametrize("formula", [r"\frac12(x)", r"\tfrac12 (x)", r"\dfrac 12(x)", r"\frac{1}{2}(x)"])
+def test_a_half_is_drawn_as_a_half(formula):
+    drawn = "".join(mathml._drawn(nodes.math("", formula), as_block=False).split())
+    assert "<mn>1</mn><mn>2</mn></mfrac>" in drawn

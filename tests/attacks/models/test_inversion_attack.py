@@ -8,6 +8,7 @@ from operator import add
 from statistics import NormalDist
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression
 
@@ -139,3 +140,26 @@ def test_results_add_up():
     assert "gap" in str(both)
     with pytest.raises(TypeError):
         _ = one + 1
+
+
+def test_a_frame_reaches_the_model_as_it_is_and_is_not_changed():
+    members, outsiders = invented_doses(people=60, columns=5, seed=3)
+    names = ["bit", "b", "c", "d", "e"]
+    framed = [
+        (pd.DataFrame(rows, columns=names).assign(bit=rows[:, 0].astype(int)), y) for rows, y in (members, outsiders)
+    ]
+    before = framed[0][0].copy()
+    model = LinearRegression().fit(*framed[0])  # warnings are errors: it is asked by the names that it was fitted with
+    found = inversion(model, *framed, secret=names[0])
+    same = inversion(LinearRegression().fit(*members), members, outsiders, secret=0)
+    assert (found.member_rate, found.outsider_rate) == (same.member_rate, same.outsider_rate)
+    assert framed[0][0].equals(before)
+    with pytest.raises(ParameterError, match="or its name in a frame"):
+        inversion(model, *framed, secret=names[0] + "s")
+
+
+def test_a_label_that_the_model_does_not_know_is_refused():
+    rows = np.array([[0.0, 1.0], [1.0, 0.0]] * 5)
+    model = LogisticRegression().fit(rows, ["ill", "well"] * 5)
+    with pytest.raises(InputError, match="classes that the model knows"):
+        inversion(model, (rows, ["ill", "hale"] * 5), (rows, ["ill", "well"] * 5), secret=0)

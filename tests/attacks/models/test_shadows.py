@@ -6,12 +6,13 @@ import warnings
 from statistics import NormalDist
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
 
 from discreet.attacks import ShadowMembership, area_ceiling, invented_labels, shadow_membership
-from discreet.errors import InputError
+from discreet.errors import InputError, ParameterError
 from discreet.laws import RoundedGaussian
 from tests.attacks.models import trained
 
@@ -106,3 +107,25 @@ def test_progress_counts_the_models_and_a_question_without_people_is_refused():
     assert "area" in str(found)
     with pytest.raises(InputError, match="at least four"):
         shadow_membership(unregularized, rows[:3], labels[:3], models=8, seed=1)
+
+
+def test_a_frame_reaches_the_training_as_it_is():
+    rows, labels = invented_labels(people=40, columns=3, seed=3)
+    frame = pd.DataFrame(rows, columns=["a", "b", "c"])
+    seen = []
+
+    def train(table, own):
+        seen.append(list(table.columns))
+        return LogisticRegression().fit(table, own)
+
+    found = shadow_membership(train, frame, labels, models=8, seed=1)
+    same = shadow_membership(LogisticRegression().fit, rows, labels, models=8, seed=1)
+    assert np.allclose(found.scores, same.scores, rtol=1e-6)  # the order of sums differs
+    assert seen == [["a", "b", "c"]] * 8
+
+
+def test_what_is_no_training_of_a_classifier_is_refused():
+    with pytest.raises(ParameterError, match="must be a function of rows"):
+        shadow_membership(LogisticRegression(), *PEOPLE, models=8, seed=1)
+    with pytest.raises(ParameterError, match="predict_proba"):
+        shadow_membership(Ridge().fit, *PEOPLE, models=8, seed=1)

@@ -86,7 +86,7 @@ def test_the_ceiling_of_a_pure_price_is_that_of_the_best_guess(among):
 
 
 def test_what_is_no_text_is_refused():
-    with pytest.raises(InputError, match="tokens from 0 to 23"):
+    with pytest.raises(InputError, match="tokens, whole numbers from 0 to 23"):
         ngrams([[24, 0, 0]], order=2)
     with pytest.raises(ParameterError, match="order"):
         ngrams([[1, 2]], order=9)
@@ -98,3 +98,10 @@ def test_what_is_no_text_is_refused():
     with pytest.raises(ParameterError, match="loss must be a price"):
         guess_ceiling(PureDP(1), among=10)  # type: ignore[arg-type]
     assert repr(model) == "NGrams(order 4, 24 tokens)"
+
+
+def test_a_message_that_is_no_list_of_tokens_is_not_shown():
+    with pytest.raises(InputError, match="write 0 to 9 for digits") as caught:
+        ngrams([["my", "code", "is", "471"]], order=4)
+    assert "471" not in str(caught.value)
+    assert caught.value.__context__ is None

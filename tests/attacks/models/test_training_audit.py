@@ -95,3 +95,45 @@ def test_a_training_that_releases_more_the_second_time_is_refused():
 
     with pytest.raises(ParameterError, match="as many sums"):
         audit_training(odd, canaries=4, guesses=2, delta=0, confidence=0.95)
+
+
+def test_a_training_that_releases_fewer_the_second_time_is_refused():
+    calls = [1, 1]
+
+    def odd(_, see):
+        for _ in range(len(calls)):
+            see(np.zeros(4), lambda sums: sums + 0.0)
+        calls.pop()
+
+    with pytest.raises(ParameterError, match="as many sums"):
+        audit_training(odd, canaries=4, guesses=2, delta=0, confidence=0.95)
+
+
+@pytest.mark.parametrize("shape", [(100,), (1, 100), (2, 3, 100)])
+def test_sums_of_any_number_of_lines_are_scored_coordinate_by_coordinate(shape):
+    """The noise is far smaller than a canary: every guess is right unless fewer than 5 of 100 coins fall on one side.
+
+    That has a chance below 1e-22.
+    """
+    noise = np.random.default_rng(1)
+
+    def training(table, see):
+        sums = np.zeros(shape)
+        sums[..., table.places] = 1.0
+        see(sums, lambda exact: exact + 0.01 * noise.normal(size=shape))
+
+    assert audit_training(training, canaries=100, guesses=10, delta=0, confidence=0.95).right == 10
+
+
+@pytest.mark.parametrize("shape", [(), (99,), (100, 1)])
+def test_sums_that_say_nothing_about_single_canaries_are_refused(shape):
+    def training(_, see):
+        see(np.zeros(shape), lambda sums: sums + 0.0)
+
+    with pytest.raises(ParameterError, match="one number for each coordinate"):
+        audit_training(training, canaries=100, guesses=10, delta=0, confidence=0.95)
+
+
+def test_an_estimator_is_no_training():
+    with pytest.raises(ParameterError, match="must be a function"):
+        audit_training(object(), canaries=100, guesses=10, delta=0, confidence=0.95)

@@ -241,3 +241,8 @@ def test_a_model_that_raises_on_one_row_is_wrong_about_that_row():
 def test_bounds_whose_width_is_no_float_are_refused():
     with pytest.raises(ParameterError):
         holdout(bounds=(-1e308, 1e308))
+
+
+def test_a_holdout_tells_what_is_left_of_it():
+    holdout = ReusableHoldout(1000, threshold=0.1, hits=2, epsilon=1, delta=1e-6, bounds=(0, 1))
+    assert repr(holdout).startswith("ReusableHoldout(people=1,000, hits=2, remaining=2, bounds=(0.0, 1.0), ApproxDP(")

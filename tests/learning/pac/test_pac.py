@@ -7,11 +7,19 @@ from fractions import Fraction
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import discreet as dp
 from discreet.errors import InputError, MissingParameter, ParameterError, QueryFailed
-from discreet.learning.pac import ConjunctionLearner, FiniteClassLearner, ParityLearner, StumpLearner, sample_sizes
+from discreet.learning.pac import (
+    ConjunctionLearner,
+    FiniteClassLearner,
+    Parity,
+    ParityLearner,
+    StumpLearner,
+    sample_sizes,
+)
 from discreet.privacy import Relation
 
 RELATIONS = [Relation.ADD_REMOVE, Relation.CHANGE_ONE]
@@ -149,6 +157,51 @@ def test_stumps_are_drawn_by_their_law():
     assert dp.goodness_of_fit(law, [learner.outcome(value) for _ in range(4000)]).p_value > 1e-9
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, object])
+def test_a_fraction_counts_as_the_whole_number_below_it(kind):
+    """It is at or above a whole threshold exactly if that number is; one without end lies at a bound."""
+    learner = StumpLearner(1, bounds=(-2, 4), epsilon=1, relation=Relation.ADD_REMOVE)
+    values = [0.5, -0.5, 3.25, 4.75, 9.5, -7.5, math.inf, -math.inf]
+    below = [0, -1, 3, 4, 4, -2, 4, -2]
+    labels = [1, 0, 1, 0, 1, 1, 0, 1]
+    found = learner.law((np.array(values, dtype=kind)[:, None], labels))
+    same = learner.law((np.array(below)[:, None], labels))
+    assert np.array_equal(found.scores, same.scores)
+    lost = learner.law((np.array([0.5, math.nan], dtype=kind)[:, None], [1, 1]))  # an error of all stumps alike
+    alone = learner.law(([[0]], [1]))
+    assert np.array_equal(lost.scores - lost.scores.max(), alone.scores - alone.scores.max())
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        StumpLearner(1, bounds=(0, 9), epsilon=1, relation=Relation.ADD_REMOVE),
+        ConjunctionLearner(1, epsilon=1, delta=1e-6, relation=Relation.ADD_REMOVE),
+        ParityLearner(1, epsilon=1, relation=Relation.ADD_REMOVE),
+    ],
+)
+def test_labels_of_a_type_without_bits_are_refused(learner):
+    rows = np.zeros((3, 1), dtype=int)
+    for labels in (np.array(["yes", "no", "yes"]), pd.Series(["yes", "no", "yes"], dtype="str")):
+        with pytest.raises(InputError, match='write y == "yes"'):
+            learner((rows, labels))
+    learner((rows, ["yes", "no", "yes"]))  # a list has no type: one row must not decide whether there is an answer
+    learner((rows, pd.Series([True, False, True])))
+
+
+def test_learners_and_what_they_find_tell_what_they_are():
+    assert repr(ParityLearner(3, epsilon=1, relation=Relation.ADD_REMOVE)) == (
+        "ParityLearner(3, runs=1, PureDP(epsilon=1.0, relation=Relation.ADD_REMOVE))"
+    )
+    assert repr(Parity(0b101, 3)) == "Parity(places=(0, 2), features=3)"
+    assert repr(FiniteClassLearner(iter([len]), epsilon=1, relation=Relation.CHANGE_ONE)).startswith(
+        "FiniteClassLearner(hypotheses=a generator, PureDP("
+    )
+    assert "bounds=(0, 9), both_sides=False" in repr(
+        StumpLearner(1, bounds=(0, 9), epsilon=1, relation=Relation.ADD_REMOVE, both_sides=False)
+    )
+
+
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, object, np.float64])
 def test_thresholds_reach_both_ends_of_sixty_four_bits(dtype):
     low, high = (-(2**63), 2**63 - 1) if dtype is np.int64 else (0, 2**64 - 1)
@@ -180,6 +233,13 @@ def test_hypotheses_from_a_generator_are_tried_one_after_the_other():
     made = (lambda rows, place=place: rows[:, place] for place in range(2))
     learner = FiniteClassLearner(made, epsilon=1, relation=Relation.ADD_REMOVE)
     assert learner((rows, rows[:, 1]))(np.array([[5, 7]])).tolist() == [7]  # the other has 200 errors: e^-200
+
+
+def test_a_generator_is_used_once():
+    learner = FiniteClassLearner(iter([lambda rows: rows[:, 0]]), epsilon=1, relation=Relation.ADD_REMOVE)
+    learner((np.zeros((2, 1)), np.zeros(2)))
+    with pytest.raises(InputError, match="once"):
+        learner((np.zeros((2, 1)), np.zeros(2)))
 
 
 def test_what_a_hypothesis_says_about_a_row_is_not_passed_on():

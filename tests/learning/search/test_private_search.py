@@ -120,7 +120,7 @@ def test_a_row_whose_prediction_or_score_fails_counts_nothing_and_ends_no_run(
         return {"odd": 1} if found == 1 else 1.0
 
     _runs(monkeypatch, 1)
-    _search(score=score).fit(ROWS, LABELS)
+    _search(scoring=score).fit(ROWS, LABELS)
     assert 0 < int(quiet[-1][0]) <= int((LABELS == 0).sum()) * STEPS
     whole = AdditiveClassifier._scores
 

@@ -85,17 +85,18 @@ def inversion(
     members: tuple[Any, Any],
     outsiders: tuple[Any, Any],
     *,
-    secret: int,
+    secret: int | str,
     frequency: Number = Fraction(1, 2),
     deviation: Number | None = None,
     loss: PrivacyLoss | None = None,
 ) -> Inversion:
     """Guess the secret bits of people whose model, whose other columns and whose labels are known.
 
-    `members` and `outsiders` are rows and labels as scikit-learn takes them; the column number `secret` holds the bits,
-    which the attack itself never reads. Somebody's bit is guessed to be the value under which the model finds their
-    label more likely, weighed by its `frequency` among people: by `predict_proba` of a classifier, and for a regression
-    by errors that are normal with the standard deviation `deviation`, which a fair bit does without.
+    `members` and `outsiders` are rows and labels as scikit-learn takes them, pandas frames among them; the column
+    `secret`, a number, or a name in a frame, holds the bits, which the attack itself never reads. Somebody's bit is
+    guessed to be the value under which the model finds their label more likely, weighed by its `frequency` among
+    people: by `predict_proba` of a classifier, and for a regression by errors that are normal with the standard
+    deviation `deviation`, which a fair bit does without.
 
     Privacy. Where the training has the price `loss` and members and outsiders are drawn alike, the frequency of members
         exceeds that of outsiders by at most `gap_ceiling(loss)` in expectation, for any attack.
@@ -136,30 +137,48 @@ def gap_ceiling(loss: PrivacyLoss) -> float:
     return max(0.0, round_up(2 * Fraction(ceiling(loss, flip=Flip.TWO_ROWS).upper) - 1))
 
 
-def _right(model: Any, people: tuple[Any, Any], secret: int, chance: float, deviation: Number | None) -> float:
+def _right(model: Any, people: tuple[Any, Any], secret: int | str, chance: float, deviation: Number | None) -> float:
     """Return the frequency of people whose bit is guessed rightly."""
-    rows = np.array(people[0], dtype=np.float64)
+    framed = hasattr(people[0], "isetitem")  # a model that was fitted on a frame asks for its names and types
+    rows: Any = people[0].copy() if framed else np.array(people[0], dtype=np.float64)
     labels = np.asarray(people[1])
     if rows.ndim != 2 or not len(rows) or labels.shape != (len(rows),):
         raise InputError("people must be rows and as many labels, at least one; got others, write (X, y)")
-    if isinstance(secret, bool) or not isinstance(secret, int) or not 0 <= secret < rows.shape[1]:
-        raise ParameterError("secret must be the number of a column; got another, write secret=0", parameter="secret")
-    truth = rows[:, secret].copy()
-    if not np.isin(truth, (0.0, 1.0)).all():
+    place = _place(secret, list(rows.columns) if framed else list(range(rows.shape[1])))
+    truth = np.array(rows.iloc[:, place] if framed else rows[:, place])
+    if not np.isin(truth, (0, 1)).all():
         raise InputError("the secret column must hold bits, 0 or 1; got others")
     likely = []
-    for bit, prior in ((0.0, 1 - chance), (1.0, chance)):
-        rows[:, secret] = bit
+    for bit, prior in ((0, 1 - chance), (1, chance)):
+        bits = np.full_like(truth, bit)
+        if framed:
+            rows.isetitem(place, bits)
+        else:
+            rows[:, place] = bits
         likely.append(_log_likelihood(model, rows, labels, deviation, fair=chance == 0.5) + math.log(prior))
-    return float(np.mean((likely[1] > likely[0]) == (truth == 1.0)))
+    return float(np.mean((likely[1] > likely[0]) == (truth == 1)))
 
 
-def _log_likelihood(model: Any, rows: Floats, labels: NDArray[Any], deviation: Number | None, *, fair: bool) -> Floats:
+def _place(secret: int | str, names: list[Any]) -> int:
+    """Return the number of a column that is given by its number or, in a frame, by its name."""
+    if isinstance(secret, str) and names.count(secret) == 1:
+        return names.index(secret)
+    if isinstance(secret, bool) or not isinstance(secret, int) or not 0 <= secret < len(names):
+        raise ParameterError(
+            "secret must be the number of a column, or its name in a frame; got another, write secret=0",
+            parameter="secret",
+        )
+    return secret
+
+
+def _log_likelihood(model: Any, rows: Any, labels: NDArray[Any], deviation: Number | None, *, fair: bool) -> Floats:
     """Return how likely the model finds each label, in logarithms, up to a constant."""
     if hasattr(model, "predict_proba"):
         chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
-        places = (labels[:, np.newaxis] == np.asarray(model.classes_)[np.newaxis, :]).argmax(axis=1)
-        return np.asarray(np.log(np.maximum(chances[np.arange(len(rows)), places], 1e-300)))
+        own = labels[:, np.newaxis] == np.asarray(model.classes_)[np.newaxis, :]
+        if not own.any(axis=1).all():
+            raise InputError("labels must be classes that the model knows; got others, write people of these classes")
+        return np.asarray(np.log(np.maximum(chances[own], 1e-300)))
     if deviation is None and not fair:
         raise MissingParameter(
             "deviation must say how far a regression is off where the bit is not a fair one; got none, write "

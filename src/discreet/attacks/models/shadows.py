@@ -17,12 +17,12 @@ from discreet.data.table import check_whole
 from discreet.display import Progress, listener
 from discreet.display.plots import BLUE, INK, SOFT, Plot, axes, explained
 from discreet.display.result import Row, percent, told_in_rows
-from discreet.errors import InputError
+from discreet.errors import InputError, ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number
 
 Floats = NDArray[np.float64]
-Train = Callable[[Floats, NDArray[Any]], Any]
+Train = Callable[[Any, NDArray[Any]], Any]
 _SUREST = 1e-12  # a chance of 1 would have an infinite logit
 _LEAST_SPREAD = 1e-6
 
@@ -120,11 +120,11 @@ def shadow_membership(
 ) -> ShadowMembership:
     """Say of people and models who is in which, by what all other models, with and without a person, say of them.
 
-    Fair coins of a seed put everybody into about half of the models that `train` makes of rows and labels. Each model
-    is attacked in turn, the others being its shadows: the logit of the chance that a model gives a person's own label
-    has a normal law over the shadows with them, and another over those without, and the score is the logarithm of the
-    ratio of the two. The owner may give `mu`, if `train` is mu-Gaussian-DP under add/remove; the attack does not use
-    it. `progress` is called with the models trained and their number.
+    Fair coins of a seed put everybody into about half of the models that `train` makes of rows, an array or a pandas
+    frame, and labels. Each model is attacked in turn, the others being its shadows: the logit of the chance that a
+    model gives a person's own label has a normal law over the shadows with them, and another over those without, and
+    the score is the logarithm of the ratio of the two. The owner may give `mu`, if `train` is mu-Gaussian-DP under
+    add/remove; the attack does not use it. `progress` is called with the models trained and their number.
 
     Privacy. If `train` is mu-Gaussian-DP for a person more or less, the expected area is at most Phi(mu / sqrt 2), for
         any scores of a person about a model that are made of the models and of that person's own coins in the others:
@@ -147,7 +147,15 @@ def shadow_membership(
     >>> shadow_membership(forest.fit, *people, models=16, seed=1).area > 0.65
     True
     """
-    table, own = np.asarray(rows, dtype=np.float64), np.asarray(labels)
+    framed = hasattr(rows, "iloc")  # a pipeline may ask for the names and types of a frame
+    table: Any = rows if framed else np.asarray(rows, dtype=np.float64)
+    own = np.asarray(labels)
+    if not callable(train):
+        raise ParameterError(
+            "train must be a function of rows and labels that returns a fitted classifier; got another, write "
+            "model.fit, for example",
+            parameter="train",
+        )
     check_whole("models", models, low=8, high=100_000)
     if table.ndim != 2 or own.shape != (len(table),) or len(table) < 4:
         raise InputError("rows and labels must be at least four of each, as scikit-learn takes them; write X, y")
@@ -155,14 +163,19 @@ def shadow_membership(
     included = coins(seed).integers(0, 2, (models, len(table))).astype(bool)
     logits = np.empty(included.shape)
     for place, inside in enumerate(included):
-        logits[place] = _logits(train(table[inside], own[inside]), table, own)
+        logits[place] = _logits(train(table.iloc[inside] if framed else table[inside], own[inside]), table, own)
         tell(place + 1, models)
     top = None if mu is None else area_ceiling(mu)
     return ShadowMembership(_scores(logits, included), included, top)
 
 
-def _logits(model: Any, rows: Floats, labels: NDArray[Any]) -> Floats:
+def _logits(model: Any, rows: Any, labels: NDArray[Any]) -> Floats:
     """Return how sure a model is of everybody's own label; a class that it never saw has no chance."""
+    if not hasattr(model, "predict_proba"):
+        raise ParameterError(
+            "train must return a classifier with predict_proba; got another model, write a classifier's fit",
+            parameter="train",
+        )
     chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
     matches = labels[:, np.newaxis] == np.asarray(model.classes_)[np.newaxis, :]
     own = np.clip((chances * matches).sum(axis=1), _SUREST, 1 - _SUREST)

@@ -90,7 +90,7 @@ class TextExtraction:
 def ngrams(messages: Sequence[Message], *, order: int, epsilon: Number | None = None) -> NGrams:
     """Count all n-grams of messages, one a person; with a price every count, of n-grams that never occur too, is noisy.
 
-    Messages are cut to 12 tokens.
+    Messages are lists of tokens, 0 to 9 for digits and 10 to 23 for words, and are cut to 12 of them.
 
     Privacy. With a price the counts are epsilon-DP for a person more or less.
         Proof: a message has at most 13 - n n-grams, so it moves the counts by at most that in L1, and they have
@@ -107,9 +107,7 @@ def ngrams(messages: Sequence[Message], *, order: int, epsilon: Number | None = 
         raise ParameterError("order must be smaller; got more n-grams than fit, write order=4", parameter="order")
     counts = np.zeros((tokens,) * order, dtype=np.int64)
     for message in messages:
-        kept = np.array(message[:_LENGTH], dtype=np.int64)
-        if kept.ndim != 1 or ((kept < 0) | (kept >= tokens)).any():
-            raise InputError(f"messages must be lists of tokens from 0 to {tokens - 1}; got others")
+        kept = _tokens(message)
         for place in _starts(kept, order):
             counts[tuple(kept[place : place + order])] += 1
     if epsilon is None:
@@ -191,6 +189,21 @@ def invented_messages(*, people: int, digits: int, seed: int) -> tuple[list[list
     begun = _LENGTH - len(PROMPT) - digits
     spoken[0, begun:] = [*PROMPT, *secret]
     return spoken.tolist(), secret
+
+
+def _tokens(message: Message) -> NDArray[np.int64]:
+    """Return the first tokens of a message; what numpy says about one that is something else is never passed on."""
+    try:
+        kept = np.array(message[:_LENGTH], dtype=np.int64)
+        usable = kept.ndim == 1 and bool(((kept >= 0) & (kept < DIGITS + WORDS)).all())
+    except Exception:  # its text may show a message
+        usable = False
+    if not usable:
+        raise InputError(
+            f"messages must be lists of tokens, whole numbers from 0 to {DIGITS + WORDS - 1}; got others, write 0 to 9 "
+            f"for digits and {DIGITS} to {DIGITS + WORDS - 1} for words"
+        )
+    return kept
 
 
 def _starts(message: Sequence[int] | NDArray[np.int64], order: int) -> range:

@@ -17,7 +17,7 @@ from discreet.audit import Canaries, OneRun
 from discreet.data.table import check_whole
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
-from discreet.privacy import GaussianDP, Relation
+from discreet.privacy import GaussianDP, Guarantee, Relation
 from discreet.privacy.numbers import exactly
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Answer = Callable[[Any], Floats]
 See = Callable[[Any, Answer], Floats]
 Training = Callable[["CanaryTable", See], object]
+_OTHERWISE = "a training must release as many sums for the same answers; got another number, write a fixed one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,12 +133,13 @@ def audit_training(
     guesses: int,
     delta: Number,
     confidence: Number,
-    guarantee: GaussianDP | None = None,
+    guarantee: Guarantee | None = None,
 ) -> OneRun:
     """Audit a training from one run: put canaries in by fair coins, see all noisy sums, guess, and bound the loss.
 
     `training` takes a `CanaryTable` and `see`, through which every release goes: it calls `see(sums, answer)` with the
-    exact sums and what adds the noise. Whoever guesses sees the noisy answers alone. They train once more with all
+    exact sums, one number a coordinate, and the function that adds the noise, and goes on with what comes back. It must
+    do the same for the same answers. Whoever guesses sees the noisy answers alone. They train once more with all
     canaries in, giving the answers that were seen: the exact sums of this second training are what each canary would
     have added at the same weights, and their inner product with what was seen, in the coordinate of the canary, is the
     score.
@@ -159,6 +161,12 @@ def audit_training(
     True
     """
     check_whole("canaries", canaries, low=2, high=4096)
+    if not callable(training):
+        raise ParameterError(
+            "training must be a function of a table of canaries and of what sees its releases; got another, write "
+            "DescentTraining(...), for example",
+            parameter="training",
+        )
     drawn = Canaries.drawn(canaries)
     answers: list[Floats] = []
 
@@ -179,11 +187,25 @@ def _scores(training: Training, canaries: int, answers: Sequence[Floats]) -> Flo
 
     def replayed(sums: Any, _: Answer) -> Floats:
         if not rest:
-            raise ParameterError("a training must release as many sums for the same answers", parameter="training")
+            raise ParameterError(_OTHERWISE, parameter="training")
         noisy = rest.pop(0)
-        added = np.asarray(sums, dtype=np.float64)
-        scores[:] += (added * (noisy - added / 2)).sum(axis=0)
+        added = _by_coordinate(sums, canaries)
+        scores[:] += (added * (_by_coordinate(noisy, canaries) - added / 2)).sum(axis=0)
         return noisy
 
     training(CanaryTable(np.arange(canaries), canaries), replayed)
+    if rest:
+        raise ParameterError(_OTHERWISE, parameter="training")
     return scores
+
+
+def _by_coordinate(sums: Any, coordinates: int) -> Floats:
+    """Return sums as lines of one number a coordinate: a sum over anything else would say nothing about a canary."""
+    held = np.asarray(sums, dtype=np.float64)
+    if not held.ndim or held.shape[-1] != coordinates:
+        raise ParameterError(
+            "a training must release sums with one number for each coordinate of its table; got another shape, write "
+            "np.zeros(table.coordinates), for example",
+            parameter="training",
+        )
+    return held.reshape(-1, coordinates)

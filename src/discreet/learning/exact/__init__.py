@@ -1,7 +1,15 @@
 """The exact core: rows as integer vectors, exact sums of them, and noise that is paid for."""
 
 from discreet.learning.exact.binned import BinnedRows, bin_length, binned_scores
-from discreet.learning.exact.measurements import PURE, FitNeighbors, FitPrice, Measurements, bought, judged
+from discreet.learning.exact.measurements import (
+    PURE,
+    FitNeighbors,
+    FitPrice,
+    Measurements,
+    bought,
+    judged,
+    stated_relation,
+)
 from discreet.learning.exact.rows import Classes, FitRows, listed_cells, matrix, stated_classes, targets
 from discreet.learning.exact.softmax import (
     Errors,

@@ -61,13 +61,7 @@ class FitPrice:
     ) -> FitPrice:
         """Read a price; epsilon without delta is accepted where the estimator has a pure form."""
         stated = Price.read(epsilon=epsilon, delta=delta, rho=rho, mu=mu, accepts=("epsilon", "rho", "mu"))
-        if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-            got = "none" if relation is None else repr(relation[:40]) if isinstance(relation, str) else "another"
-            raise MissingParameter(
-                f"relation must say who is a neighbor; got {got}, write relation=dp.Relation.ADD_REMOVE (a person more "
-                "or less) or relation=dp.Relation.CHANGE_ONE (a person's row replaced)",
-                parameter="relation",
-            )
+        stated_relation(relation)
         if not stated.is_gaussian and not pure:
             raise MissingParameter(
                 "epsilon must have a delta beside it, because this estimator adds Gaussian noise; got epsilon alone, "
@@ -230,6 +224,18 @@ def _held(released: Any) -> NDArray[np.float64]:
             held.shape
         )
     return np.asarray(held, dtype=np.float64)
+
+
+def stated_relation(relation: Any) -> Relation:
+    """Return a relation that says who is a neighbor; raise an error for anything else."""
+    if isinstance(relation, Relation) and relation in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
+        return relation
+    got = "none" if relation is None else repr(relation[:40]) if isinstance(relation, str) else "another"
+    raise MissingParameter(
+        f"relation must say who is a neighbor; got {got}, write relation=dp.Relation.ADD_REMOVE (a person more or less)"
+        " or relation=dp.Relation.CHANGE_ONE (a person's row replaced)",
+        parameter="relation",
+    )
 
 
 def judged(price: FitPrice, people: int) -> None:

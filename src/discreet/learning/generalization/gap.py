@@ -69,17 +69,17 @@ def transfer_bound(loss: PrivacyLoss, *, sample_error: float, sample_failure: fl
 
     Accuracy. Let all answers be within `sample_error` = a of the means over the rows, but with probability
         `sample_failure` = b; queries have values in [0, 1] and may be chosen in view of earlier answers, and rows are
-        drawn independently. Then, for all e, c, d > 0, with probability at least 1 - b / c - delta(e) / d every answer
-        is within a + c + e^e - 1 + 2 d of the mean over the population, where delta is that of the loss under
-        change-one. The least such bound over e, c and d is returned.
+        drawn independently. Then, for all t, c, d > 0, with probability at least 1 - b / c - delta(t) / d every answer
+        is within a + c + e^t - 1 + 2 d of the mean over the population, where delta is that of the loss under
+        change-one. The least such bound over t, c and d is returned.
         Proof: given all answers p, draw the rows again from their posterior. Rows and answers have the same joint law
         as before, so the answers are within a of the new rows' means but with probability b(p), whose mean is b; by
         Markov b(p) > c with probability at most b / c, and otherwise the answers are within a + c of the posterior
         means. It remains to compare posterior means with means over the population. Let q be the query, chosen by p,
         whose posterior mean is farthest above, and s the probability of the answers p for which it is above by more
-        than e^e - 1 + 2 d. Let f(p, x) be q(x) for such p, else 0. With x a row of the table E f is more than
-        A + s (e^e - 1 + 2 d), where A = E f with x a new person. By privacy, row and new person exchanged as in
-        `generalization_gap`, E f <= e^e A + delta. As A <= s, 2 d s <= delta: s <= delta / (2 d). The same for 1 - q
+        than e^t - 1 + 2 d. Let f(p, x) be q(x) for such p, else 0. With x a row of the table E f is more than
+        A + s (e^t - 1 + 2 d), where A = E f with x a new person. By privacy, row and new person exchanged as in
+        `generalization_gap`, E f <= e^t A + delta. As A <= s, 2 d s <= delta: s <= delta / (2 d). The same for 1 - q
         gives the other side.
     Reference. Jung, Ligett, Neel, Roth, Sharifi-Malvajerdi, Shenfeld 2020.
 

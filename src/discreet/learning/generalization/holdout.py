@@ -142,6 +142,10 @@ class _PaidHits:
         low, high = self.bounds
         return float(min(max(low + (high - low) * int(noisy) / (_GRID * self.people), low), high))
 
+    def __repr__(self) -> str:
+        hits = f"hits={self.hits:,}, remaining={self.remaining:,}"
+        return f"{type(self).__name__}(people={self.people:,}, {hits}, bounds={self.bounds}, {self.guarantee!r})"
+
     def _refuse_copy(self, *_: object) -> NoReturn:
         raise NotCopyable(
             f"a {type(self).__name__} cannot be copied or pickled: the copy could pay from one price again. Use it "
@@ -164,11 +168,11 @@ class ReusableHoldout(_PaidHits):
     Reference. Dwork, Feldman, Hardt, Pitassi, Reingold, Roth 2015 (Thresholdout), with every hit priced.
 
     >>> holdout = ReusableHoldout(
-    ...     4000, threshold=0.1, hits=5, epsilon=1, delta=1e-6, bounds=(0, 1)
+    ...     20_000, threshold=0.1, hits=5, epsilon=1, delta=1e-6, bounds=(0, 1)
     ... )
-    >>> holdout.ask(on_training=0.9, on_holdout=[0.9] * 4000)  # they agree: free
+    >>> holdout.ask(on_training=0.9, on_holdout=[0.9] * 20_000)  # they agree: free
     0.9
-    >>> abs(holdout.ask(on_training=0.9, on_holdout=[0.5] * 4000) - 0.5) < 0.1
+    >>> abs(holdout.ask(on_training=0.9, on_holdout=[0.5] * 20_000) - 0.5) < 0.1
     True
     >>> holdout.remaining
     4
@@ -204,13 +208,15 @@ class ReusableHoldout(_PaidHits):
         """Return the accuracy of a fitted classifier: how often its predictions are right.
 
         Every row of the holdout is predicted by itself; where that raises an error, the row counts as wrong.
+
+        Cost. A prediction a row: a tenth of a millisecond for a linear model, more for pipelines and forests.
         """
         rows, labels = training
         right = np.asarray(model.predict(rows)) == np.asarray(labels)
         return self.ask(on_training=right, on_holdout=_right_alone(model, *holdout))
 
     def scorer(self, *, training: tuple[Any, Any], holdout: tuple[Any, Any]) -> Callable[..., float]:
-        """Return a scorer for scikit-learn: whatever rows it is called with, the holdout is asked."""
+        """Return a scorer for scikit-learn: whatever rows it is called with, the holdout is asked; with n_jobs=1."""
         return lambda model, *_: self.score(model, training=training, holdout=holdout)
 
     def error(self, *, queries: int, confidence: float) -> tuple[float, float]:
@@ -277,11 +283,11 @@ class Ladder(_PaidHits):
     Reference. Blum, Hardt 2015, with noise in every comparison and answer.
 
     >>> board = Ladder(
-    ...     5000, step=0.05, hits=10, epsilon=1, delta=1e-6, bounds=(0, 1), start=0.5
+    ...     50_000, step=0.05, hits=10, epsilon=1, delta=1e-6, bounds=(0, 1), start=0.5
     ... )
-    >>> board.submit([0.5] * 5000)  # no better than what stands there
+    >>> board.submit([0.5] * 50_000)  # no better than what stands there
     0.5
-    >>> abs(board.submit([0.8] * 5000) - 0.8) < 0.1
+    >>> abs(board.submit([0.8] * 50_000) - 0.8) < 0.1
     True
     """
 
@@ -320,8 +326,8 @@ def _bounds(bounds: Any) -> tuple[float, float]:
 def _right_alone(model: Any, rows: Any, labels: Any) -> Scores:
     """Return 1 for every row that a model labels rightly when it is asked about that row alone, else 0. Private."""
     truth = list(np.asarray(labels))
-    pick = (lambda at: rows.iloc[at : at + 1]) if hasattr(rows, "iloc") else (lambda at: np.asarray(rows)[at : at + 1])
-    return np.array([_is_right(model, pick(at), truth[at]) for at in range(len(truth))], dtype=np.float64)
+    held = rows.iloc if hasattr(rows, "iloc") else np.asarray(rows)
+    return np.array([_is_right(model, held[at : at + 1], truth[at]) for at in range(len(truth))], dtype=np.float64)
 
 
 def _is_right(model: Any, row: Any, label: Any) -> bool:

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter, ParameterError, QueryFailed
+from discreet.errors import InputError, ParameterError, QueryFailed
+from discreet.frames import ColumnKind, FrameColumn
 from discreet.laws import Law
 from discreet.laws.number import Number
-from discreet.learning.exact import listed_cells, matrix, targets
+from discreet.learning.exact import listed_cells, matrix, stated_relation, targets
 from discreet.mechanisms import Exponential, Mechanism
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 
@@ -51,11 +52,7 @@ class FiniteClassLearner(Mechanism):
                 "class that is made from the rows is not covered by the price",
                 parameter="hypotheses",
             )
-        if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-            raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE or CHANGE_ONE",
-                parameter="relation",
-            )
+        stated_relation(relation)
         self._hypotheses = hypotheses if isinstance(hypotheses, Iterator) else tuple(hypotheses)
         if not isinstance(self._hypotheses, Iterator) and not self._hypotheses:
             raise ParameterError("hypotheses must not be empty; got none, write at least one", parameter="hypotheses")
@@ -65,6 +62,7 @@ class FiniteClassLearner(Mechanism):
                 "[lambda rows: rows[:, 0] > 3, ...]",
                 parameter="hypotheses",
             )
+        self._spent = False
         self._choice = Exponential(
             epsilon=epsilon,
             sensitivity=Sensitivity(1, norm=Norm.LINF, relation=relation),
@@ -85,6 +83,11 @@ class FiniteClassLearner(Mechanism):
         """Return a hypothesis for rows and labels."""
         rows, labels = labeled(value)
         if isinstance(self._hypotheses, Iterator):
+            if self._spent:
+                raise InputError(
+                    "a generator gives its hypotheses once; this one was used, write a list to call the learner again"
+                )
+            self._spent = True
             chosen: Hypothesis = self._choice.choose(self._hypotheses, score=lambda one: -errors(one, rows, labels))
             return chosen
         return self._hypotheses[self._choice([-errors(one, rows, labels) for one in self._hypotheses])]
@@ -102,6 +105,10 @@ class FiniteClassLearner(Mechanism):
     def neighbors(self) -> Iterator[tuple[Any, Any]]:
         """No pair is known without a domain of rows: audits are given pairs."""
         return iter(())
+
+    def __repr__(self) -> str:
+        known = "a generator" if isinstance(self._hypotheses, Iterator) else f"{len(self._hypotheses):,}"
+        return f"FiniteClassLearner(hypotheses={known}, {self.guarantee!r})"
 
     def _listed(self) -> tuple[Hypothesis, ...]:
         if isinstance(self._hypotheses, Iterator):
@@ -131,11 +138,18 @@ def _listed(part: Any) -> NDArray[Any]:
 def bits_of(value: Labeled, features: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return the rows whose cells and label are all 0 or 1, with their labels; others count for nothing. Private."""
     rows, labels = labeled(value)
-    if rows.shape[1] != features:
-        raise InputError("rows must have as many columns as the learner has features; got another number")
+    check_bits(value, rows, features)
     cells, truth = matrix(rows), targets(labels)
     usable = np.isin(cells, (0, 1)).all(axis=1) & np.isin(truth, (0, 1))
     return cells[usable].astype(np.uint8), truth[usable].astype(np.uint8)
+
+
+def check_bits(value: Labeled, rows: NDArray[Any], features: int) -> None:
+    """Refuse another number of columns, and labels whose type, which is public, holds no 0 and 1."""
+    if rows.shape[1] != features:
+        raise InputError("rows must have as many columns as the learner has features; got another number")
+    if FrameColumn.read(value[1]).kind not in (ColumnKind.NUMERIC, ColumnKind.BOOLEAN, ColumnKind.OBJECT):
+        raise InputError('labels must be 0 and 1, or booleans; got texts, times or another type, write y == "yes"')
 
 
 def errors(hypothesis: Hypothesis, rows: NDArray[Any], labels: NDArray[Any]) -> int:

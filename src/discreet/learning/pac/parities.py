@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.laws import Finite
 from discreet.laws.number import Number
+from discreet.learning.exact import stated_relation
 from discreet.learning.pac.finite_class import Labeled, bits_of
 from discreet.mechanisms.mechanism import PurelyPrivate, positive_epsilon
 from discreet.privacy import Relation
@@ -28,7 +29,7 @@ _MOST_LISTED = 12
 Equation = tuple[int, int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Parity:
     """The hypothesis that a label is the sum modulo 2 of some of the bits of a row."""
 
@@ -44,6 +45,9 @@ class Parity:
     def places(self) -> tuple[int, ...]:
         """The bits that are added."""
         return tuple(place for place in range(self.features) if self.mask >> place & 1)
+
+    def __repr__(self) -> str:
+        return f"Parity(places={self.places}, features={self.features})"
 
 
 class ParityLearner(PurelyPrivate):
@@ -68,8 +72,9 @@ class ParityLearner(PurelyPrivate):
 
     >>> learner = ParityLearner(4, epsilon=5, relation=Relation.ADD_REMOVE, runs=5)
     >>> rows = np.array([[n >> k & 1 for k in range(4)] for n in range(16)] * 20)
-    >>> learner((rows, (rows[:, 0] + rows[:, 2]) % 2)).places
-    (0, 2)
+    >>> found = learner((rows, (rows[:, 0] + rows[:, 2]) % 2))
+    >>> found is None or found.places == (0, 2)  # None in one run of 700
+    True
     """
 
     def __init__(self, features: int, *, epsilon: Number, relation: Relation, runs: int = 1) -> None:
@@ -77,11 +82,7 @@ class ParityLearner(PurelyPrivate):
         self.runs = whole(runs, name="runs")
         if not 1 <= self.features <= _MOST_FEATURES or not 1 <= self.runs <= 1 << 10:
             raise ParameterError(f"features must be from 1 to {_MOST_FEATURES}, and runs from 1 to 1,024; got another")
-        if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-            raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE or CHANGE_ONE",
-                parameter="relation",
-            )
+        stated_relation(relation)
         self.relation, self._epsilon = relation, positive_epsilon(epsilon)
         self.kept, self.nothing = _chances(self._epsilon / self.runs, relation)
 
@@ -136,6 +137,9 @@ class ParityLearner(PurelyPrivate):
         else:
             yield (rows, labels), (rows, np.array([1, 1]))
             yield (rows, labels), (rows[[0, 0]], labels)
+
+    def __repr__(self) -> str:
+        return f"ParityLearner({self.features}, runs={self.runs}, {self.guarantee!r})"
 
     def _equations(self, value: Labeled) -> list[Equation]:
         """Return every row of bits with a bit as label, as numbers."""

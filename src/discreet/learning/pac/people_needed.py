@@ -6,8 +6,9 @@ import math
 from dataclasses import dataclass
 
 from discreet.display.result import told_in_rows
-from discreet.errors import MissingParameter, ParameterError
+from discreet.errors import ParameterError
 from discreet.laws.number import Number
+from discreet.learning.exact import stated_relation
 from discreet.privacy import Relation
 from discreet.privacy.numbers import positive_price
 
@@ -41,11 +42,7 @@ def slope_of(epsilon: Number, relation: Relation) -> float:
     Under add/remove one person adds an error to some hypotheses and takes none away: the scores are monotone, and all
     of epsilon counts. Under change-one half of it does.
     """
-    if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-        raise MissingParameter(
-            "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE or CHANGE_ONE",
-            parameter="relation",
-        )
+    stated_relation(relation)
     full = float(positive_price(epsilon, name="epsilon"))
     return full if relation is Relation.ADD_REMOVE else full / 2
 

@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.laws import Softmax
 from discreet.laws.number import Number, round_down
-from discreet.learning.pac.finite_class import Labeled, labeled
+from discreet.learning.exact import stated_relation
+from discreet.learning.pac.finite_class import Labeled, check_bits, labeled
 from discreet.mechanisms.mechanism import Mechanism, positive_epsilon
 from discreet.privacy import Guarantee, PrivacyLoss, PureDP, Relation, bounded_range_loss
 from discreet.privacy.numbers import whole, written_up
@@ -72,9 +73,9 @@ class _Runs:
 class StumpLearner(Mechanism):
     """Choose a feature, a threshold among whole numbers and a side, with probability falling in the number of errors.
 
-    With one feature and `both_sides=False` these are the thresholds. Values are whole numbers within public bounds, up
-    to 2^64 of them; numbers outside are clipped. A row with a label other than 0 and 1 counts
-    for nothing; a cell that is no whole number is an error of every stump of its feature.
+    With one feature and `both_sides=False` these are the thresholds. They are whole numbers within public bounds, which
+    are the same for all features, up to 2^64 of them; numbers outside are clipped. A row with a label other than 0 and
+    1 counts for nothing; a cell that is no number is an error of every stump of its feature.
 
     Privacy. epsilon-DP, one row a person: the exponential mechanism over all thresholds, features and sides.
         Proof: as for `FiniteClassLearner`; hypotheses in one run have the same score, so choosing a run by its total
@@ -104,11 +105,7 @@ class StumpLearner(Mechanism):
         self.features = whole(features, name="features")
         if self.features < 1:
             raise ParameterError("features must be at least 1; got less, write features=1", parameter="features")
-        if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-            raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE or CHANGE_ONE",
-                parameter="relation",
-            )
+        stated_relation(relation)
         low, high = _whole_bounds(bounds)
         self.bounds, self.relation, self.both_sides = (low, high), relation, both_sides
         self._epsilon = positive_epsilon(epsilon)
@@ -157,6 +154,10 @@ class StumpLearner(Mechanism):
             scores[start : start + int(runs.length[place])] = [-int(runs.errors[place])] * int(runs.length[place])
         return Softmax(scores, self.slope)
 
+    def __repr__(self) -> str:
+        sides = "" if self.both_sides else ", both_sides=False"
+        return f"StumpLearner({self.features}, bounds={self.bounds}{sides}, {self.guarantee!r})"
+
     @property
     def _count(self) -> int:
         """The number of thresholds of one feature and side."""
@@ -178,8 +179,7 @@ class StumpLearner(Mechanism):
     def _runs(self, value: Labeled) -> _Runs:
         """Return all runs."""
         rows, labels = labeled(value)
-        if rows.shape[1] != self.features:
-            raise InputError("rows must have as many columns as the learner has features; got another number")
+        check_bits(value, rows, self.features)
         truth = _labels(labels)
         columns = enumerate(_offsets(column, self.bounds) for column in rows.T)
         parts = [side for place, column in columns for side in self._of_feature(place, *column, truth)]
@@ -231,7 +231,7 @@ def _chosen(runs: _Runs, slope: Fraction) -> int:
 
 
 def _offsets(column: NDArray[Any], bounds: tuple[int, int]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """Return whole numbers clipped to the bounds, less the lower one, and which cells are whole numbers."""
+    """Return numbers clipped to the bounds and rounded down, less the lower one, and which cells are numbers."""
     low, high = bounds
     kind: Any = np.uint64 if column.dtype.kind == "u" else np.int64
     ends = np.iinfo(kind)
@@ -264,11 +264,14 @@ def _whole_bounds(bounds: Any) -> tuple[int, int]:
 
 
 def _position(cell: Any, bounds: tuple[int, int]) -> int | None:
-    """Return a whole number clipped to the bounds, or None for anything else."""
+    """Return a number clipped to the bounds and rounded down, or None for anything else.
+
+    A number is at or above a whole threshold if and only if it is so rounded down.
+    """
     if isinstance(cell, bool | np.bool_ | int | np.integer):
         return min(max(int(cell), bounds[0]), bounds[1])
-    if isinstance(cell, float | np.floating) and float(cell).is_integer():
-        return min(max(int(cell), bounds[0]), bounds[1])
+    if isinstance(cell, float | np.floating) and not math.isnan(cell):
+        return math.floor(min(max(float(cell), bounds[0]), bounds[1]))
     return None
 
 

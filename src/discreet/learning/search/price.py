@@ -42,7 +42,7 @@ from numpy.typing import NDArray
 from discreet.display import format_number
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number, round_up
-from discreet.learning.exact import FitPrice
+from discreet.learning.exact import FitPrice, stated_relation
 from discreet.learning.search.runs import RunsLaw
 from discreet.privacy import (
     ZCDP,
@@ -99,12 +99,7 @@ class SearchPrice:
         relation: Any,
     ) -> SearchPrice:
         """Read a price: epsilon of the whole search, or `base`, that of one run; delta beside it unless it is pure."""
-        if relation not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
-            raise MissingParameter(
-                "relation must say who is a neighbor; got none, write relation=Relation.ADD_REMOVE (a person more or "
-                "less) or relation=Relation.CHANGE_ONE (a person's row replaced)",
-                parameter="relation",
-            )
+        stated_relation(relation)
         part = Fraction(0) if share is None else positive_price(share, name="share")
         if part >= 1:
             raise ParameterError("share must be below 1; got more, write share=0.1", parameter="share")

@@ -72,7 +72,7 @@ class SearchPlan:
             ("price", with_notion(self.guarantee)),
             ("each run", self.run),
             ("runs", f"{format_number(self.expected_runs)} expected; how many there are stays secret"),
-            ("settings", f"{self.settings:,}; each is tried at least once with chance {self.tried:.0%}"),
+            ("settings", f"{self.settings:,}; each has a chance of {self.tried:.0%} to be tried at all"),
             ("noise: score", noise),
             ("composed", f"that many runs, all of them told, would cost epsilon {format_number(self.composed)}"),
             (
@@ -96,8 +96,9 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
             fresh function of (X, y). That function returns (output, score) and keeps the price, score included; the
             caller answers for that. It gets copies and must not remember earlier runs.
         settings: the public list of parameters to try, a mapping each.
-        score: how good one prediction is, a function of the true and the predicted value with values in [0, 1]. Without
-            one, classifiers count right predictions, regressions 1 less the error as a part of the target's range.
+        scoring: how good one prediction is, a function of the true and the predicted value with values in [0, 1].
+            Without one, classifiers count right predictions, regressions 1 less the error as a part of the target's
+            range.
         runs: the expected number of runs, for the logarithmic law.
         law: the law of the number of runs, instead of `runs`.
         epsilon: the privacy loss of the whole search, with `delta` beside it; alone where the runs are pure.
@@ -138,7 +139,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
 
     estimator: Any
     settings: Any
-    score: Score | None = None
+    scoring: Score | None = None
     runs: Number | None = None
     law: RunsLaw | None = None
     epsilon: Number | None = None
@@ -291,7 +292,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
             model = self._model(price, settings[place])
             model._read(X, reset=True)
             model._fit(public[place], rows)
-            total = _scored(model, public[place], rows, self.score)
+            total = _scored(model, public[place], rows, self.scoring)
             noisy = Measurements(price.run).release(
                 np.array([total], dtype=np.int64), share=price.share, squared=STEPS**2, l1=STEPS
             )
