@@ -124,7 +124,9 @@ def obtained(price: Priced, description: str, ledger: Ledger, analyst: str, dige
             f"relation must be that of the ledger ({budget.relation.value}); got {price.relation.value}, write "
             f"relation=Relation.{budget.relation.name}. Nothing was spent."
         )
-    request = Request(analyst=analyst, cost=price.under(budget), digest=digest or fresh_digest(), description=description)
+    request = Request(
+        analyst=analyst, cost=price.under(budget), digest=digest or fresh_digest(), description=description
+    )
     found = ledger.obtain(request)
     if isinstance(found, Stored):
         raise AssertionError("a fresh digest has no stored answer")

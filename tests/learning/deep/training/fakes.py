@@ -26,7 +26,7 @@ class PricedSteps:
     def __init__(self, steps: int, digest: str = "a") -> None:
         self.steps, self.digest = steps, digest
 
-    def under(self, budget: Any) -> ApproxDP:
+    def under(self, budget: Any) -> ApproxDP:  # noqa: ARG002
         """Return the price."""
         return ApproxDP(0.5, 1e-6, relation=self.relation)
 
@@ -116,3 +116,7 @@ def appending(path: Path) -> Callable[[int], None]:
             file.write(f"{step}\n")
 
     return write
+
+
+def quiet(done: int, total: int | None) -> None:
+    """Say nothing."""

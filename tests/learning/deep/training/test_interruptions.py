@@ -38,9 +38,9 @@ class Stop(BaseException):
 
 def run(ledger: Any, checkpoint: Checkpoint, steps: Any, *, subject: Any = None, tell: Any = None) -> Any:
     plan = fakes.PricedSteps(steps.steps)
-    quiet = tell or (lambda done, total: None)
     words = "training of Linear"
-    return train_with_checkpoint(steps, checkpoint, subject or SUBJECT, plan, words, ledger, "ann", quiet)
+    tell = tell or fakes.quiet
+    return train_with_checkpoint(steps, checkpoint, subject or SUBJECT, plan, words, ledger, "ann", tell)
 
 
 def weights(steps: Any) -> list[list[float]]:
@@ -132,7 +132,7 @@ def test_an_older_copy_of_the_file_costs_steps_and_repeats_none(tmp_path):
     copies: list[bytes] = []
     seen: list[int] = []
 
-    def keep(done: int, total: int | None) -> None:
+    def keep(done: int, _: int | None) -> None:
         copies.append((tmp_path / "c").read_bytes())
         if done == 4:
             raise KeyboardInterrupt
@@ -154,7 +154,7 @@ def test_a_copy_that_is_taken_up_elsewhere_ends_the_other_attempt(tmp_path):
     ledger = MemoryLedger(fakes.terms())
     seen: list[int] = []
 
-    def take_over(done: int, total: int | None) -> None:
+    def take_over(done: int, _: int | None) -> None:
         if done == 2:
             (tmp_path / "copy").write_bytes((tmp_path / "c").read_bytes())
             run(ledger, Checkpoint(tmp_path / "copy", every=1), fakes.made(4, seen.append))
@@ -168,7 +168,7 @@ def test_a_file_is_held_by_one_training_at_a_time(tmp_path):
     ledger, checkpoint = MemoryLedger(fakes.terms()), Checkpoint(tmp_path / "c")
     refused: list[str] = []
 
-    def second(done: int, total: int | None) -> None:
+    def second(*_: Any) -> None:
         with pytest.raises(LedgerError, match="in use") as problem:
             run(ledger, checkpoint, fakes.made(2))
         refused.append(str(problem.value))
@@ -300,7 +300,7 @@ def killed_after(seconds: float, folder: Path, every: int, steps: int) -> bool:
 
 
 def test_kills_at_random_moments_never_repeat_a_step_and_the_run_is_charged_once(tmp_path, rounds):
-    moments, folder, ends = Random(5), tmp_path, 0
+    moments, folder, ends = Random(5), tmp_path, 0  # noqa: S311  moments to kill at
     for kill in range(rounds(sample=12, full=200)):
         every, steps = 1 + ends % 3, 40
         ended = killed_after(moments.uniform(0, 0.25), folder, every, steps)

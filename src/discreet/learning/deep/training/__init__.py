@@ -1,1 +1,25 @@
-"""The trainer."""
+"""The trainer: steps of a plan that are paid for first, interruptions that repeat nothing, and estimators over it."""
+
+from discreet._optional import listing, optional
+
+optional("torch", extra="deep", purpose="discreet.learning.deep.train")
+
+from discreet.learning.deep.training.averages import (  # noqa: E402  the line above says what to install
+    ExponentialAverage,
+    TailAverage,
+    WeightAverage,
+)
+from discreet.learning.deep.training.checkpoint import Checkpoint  # noqa: E402
+from discreet.learning.deep.training.train import train  # noqa: E402
+from discreet.learning.deep.training.trained_model import TrainedModel  # noqa: E402
+
+__all__ = [
+    "Checkpoint",
+    "ExponentialAverage",
+    "TailAverage",
+    "TrainedModel",
+    "WeightAverage",
+    "train",
+]
+
+__dir__ = listing("discreet.learning.deep.training")

@@ -22,7 +22,8 @@ class WeightAverage(ABC):
     def words(self) -> str:
         """Return the rule as text, which a checkpoint compares."""
         stated: Any = self
-        return f"{type(self).__name__}({', '.join(f'{one.name}={getattr(self, one.name)!r}' for one in fields(stated))})"
+        given = ", ".join(f"{one.name}={getattr(self, one.name)!r}" for one in fields(stated))
+        return f"{type(self).__name__}({given})"
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,9 @@ class ExponentialAverage(WeightAverage):
     Privacy. Any function of released weights keeps their guarantee.
         Proof: post-processing.
 
-    >>> ExponentialAverage(decay=0.99).share(1, 1000), round(
-    ...     ExponentialAverage(decay=0.99).share(1000, 1000), 3
+    >>> (
+    ...     ExponentialAverage(decay=0.99).share(1, 1000),
+    ...     round(ExponentialAverage(decay=0.99).share(1000, 1000), 3),
     ... )
     (1.0, 0.01)
     """

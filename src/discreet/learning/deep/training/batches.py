@@ -30,11 +30,6 @@ class SlottedBatches:
         self._batches: SecretBatches | None = None
 
     @property
-    def has_secrets(self) -> bool:
-        """Whether places of people are drawn for several steps: then a checkpoint without them cannot go on at once."""
-        return self._plan.sampler.places(0) is not None
-
-    @property
     def renewed_every(self) -> int | None:
         """After how many steps places are drawn anew, None where there are none, or they stay."""
         found: int | None = self._plan.sampler.renewed_every
@@ -64,6 +59,11 @@ class SlottedBatches:
         places = np.full(count * size, -1, dtype=np.int64)
         places[: len(rows)] = rows
         return list(places.reshape(count, size))
+
+
+def stays_in_place(plan: Any) -> bool:
+    """Say whether people are given places once, for all steps: without these places no training can be taken up."""
+    return plan.sampler.renewed_every is None and plan.sampler.places(0) is not None
 
 
 def stated_physical(sampler: Any, physical: Any) -> int:

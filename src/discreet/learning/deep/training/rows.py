@@ -29,9 +29,7 @@ class RowShape:
 
     def padding(self, slots: int) -> list[Any]:
         """Return inputs and targets of rows that nobody has: zeros."""
-        return [
-            torch.zeros((slots, *size), dtype=kind) for size, kind in zip(self.sizes, self.types, strict=True)
-        ]
+        return [torch.zeros((slots, *size), dtype=kind) for size, kind in zip(self.sizes, self.types, strict=True)]
 
 
 class TrainingRows:
@@ -95,7 +93,8 @@ class TrainingRows:
         first = self._read(0) if len(self) else None
         if first is None:
             raise InputError(
-                f"data must show the shape of a row in its first row, inputs and a target; got something else, {_WANTED}"
+                "data must show the shape of a row in its first row, inputs and a target; got something else, "
+                f"{_WANTED}"
             )
         return RowShape.of(first)
 

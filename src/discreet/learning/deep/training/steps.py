@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, NoReturn, Protocol
 
 import numpy as np
@@ -30,8 +31,13 @@ class Clipper(Protocol):
 class SecretSlots(Protocol):
     """What draws who is in a step, and in which slot of which physical batch."""
 
-    places: Any
-    renewed_every: int | None
+    @property
+    def places(self) -> Any:
+        """Where people are for several steps, None where steps are independent; as secret as the rows."""
+
+    @property
+    def renewed_every(self) -> int | None:
+        """After how many steps places are drawn anew."""
 
     def begin(self, step: int, places: Any = None) -> None:
         """Be ready for a step, with the places of people that hold there."""
@@ -43,10 +49,10 @@ class SecretSlots(Protocol):
 class TrainingSteps:
     """A training in progress: it belongs to one process, and every step of its plan is taken or passed over once.
 
-    Everything that a step reads of the rows goes through `release`, a noisy sum; what follows, the division by a public number, the
-    optimizer and the average, is post-processing. A step that nobody is in releases noise alone. A row for which the
-    model or the loss raises an error, such as a label out of range, counts for nothing: whether it does is tried in a
-    batch that holds this row alone.
+    Everything that a step reads of the rows goes through `release`, a noisy sum; what follows, the division by a public
+    number, the optimizer and the average, is post-processing. A step that nobody is in releases noise alone. A row for
+    which the model or the loss raises an error, such as a word out of range, counts for nothing: whether it does is
+    tried in a batch that holds this row alone.
     """
 
     def __init__(
@@ -63,7 +69,7 @@ class TrainingSteps:
         average: AveragedWeights | None,
     ) -> None:
         self.model, self._rows, self._clipper, self._release = model, rows, clipper, release
-        self._batches, self._optimizer, self._divisor = batches, optimizer, divisor
+        self._batches, self.optimizer, self._divisor = batches, optimizer, divisor
         self._parameters = list(clipper.parameters)
         self._average = average
         self._device = self._parameters[0].device
@@ -92,8 +98,8 @@ class TrainingSteps:
         noisy = self._release.release(step)
         for parameter, one in zip(self._parameters, noisy, strict=True):
             parameter.grad = one.div_(self._divisor).to(dtype=parameter.dtype, device=parameter.device)
-        self._optimizer.step()
-        self._optimizer.zero_grad(set_to_none=True)
+        self.optimizer.step()
+        self.optimizer.zero_grad(set_to_none=True)
         self.taken += 1
         if self._average is not None:
             self._average.take(self.done, self.steps)
@@ -111,7 +117,7 @@ class TrainingSteps:
             "done": self.done,
             "taken": self.taken,
             "model": {name: one.detach().clone() for name, one in self.model.state_dict().items()},
-            "optimizer": self._optimizer.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
             "average": None if self._average is None else self._average.values,
             "places": None if places is None else torch.from_numpy(places),
             **self._history(secrets=secrets),
@@ -120,7 +126,7 @@ class TrainingSteps:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over weights, optimizer and average of a checkpoint, and how many steps are in them."""
         self.model.load_state_dict(state["model"])
-        self._optimizer.load_state_dict(state["optimizer"])
+        self.optimizer.load_state_dict(state["optimizer"])
         if self._average is not None:
             self._average.restore(state["average"])
         self.done, self.taken = int(state["done"]), int(state["taken"])
@@ -148,13 +154,11 @@ class TrainingSteps:
     def _sums(self, places: NDArray[np.int64]) -> Tensors:
         """Return the clipped sums of one physical batch; rows that cannot be summed count for nothing."""
         inputs, targets, present = self._rows.batch(places, self._device)
-        try:
+        with suppress(Exception):  # looked into below, outside of the handler, so that nothing is chained to it
             return self._clipper(inputs, targets, present)
-        except Exception:  # looked into below, outside of the handler, so that nothing is chained to it
-            pass
         kept = np.full_like(places, -1)
         self._clipper(*self._rows.batch(kept, self._device))  # what fails here is not the fault of a row
-        for slot in np.flatnonzero(places >= 0):
+        for slot in np.flatnonzero(places >= 0).tolist():
             if self._sound(slot, places):
                 kept[slot] = places[slot]
         return self._clipper(*self._rows.batch(kept, self._device))

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import copy
-import hashlib
-import json
 import weakref
 from collections.abc import Callable
-from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -15,14 +11,12 @@ import torch
 from discreet.display import Progress, listener
 from discreet.errors import DiscreetError, MissingParameter, ParameterError
 from discreet.learning.base import charged, stated_books
-from discreet.learning.deep.clip import ClippedSum
-from discreet.learning.deep.noise import CorrelatedRelease, FloatRelease, Grid, IntegerRelease
 from discreet.learning.deep.plan import Plan
-from discreet.learning.deep.training.averages import AveragedWeights, WeightAverage, stated_average
-from discreet.learning.deep.training.batches import SlottedBatches, stated_physical
+from discreet.learning.deep.training.averages import WeightAverage, stated_average
+from discreet.learning.deep.training.batches import stays_in_place
 from discreet.learning.deep.training.checkpoint import Checkpoint, stated_checkpoint
 from discreet.learning.deep.training.interruptible import train_with_checkpoint
-from discreet.learning.deep.training.rows import TrainingRows
+from discreet.learning.deep.training.preparation import Preparation
 from discreet.learning.deep.training.steps import TrainingSteps
 from discreet.learning.deep.training.trained_model import TrainedModel
 from discreet.ledger import Charge, Ledger
@@ -86,19 +80,20 @@ def train(
     books = stated_books(session, ledger, analyst)
     try:
         _check(model, plan, optimizer, books, kept)
-        steps, subject = _prepared(model, data, plan, loss, optimizer, physical, rows, rule, kept)
+        prepared = Preparation(
+            model=model, plan=plan, loss=loss, optimizer=optimizer, physical=physical, rows=rows, average=rule
+        )
+        steps = prepared.steps(data)
     except DiscreetError as problem:
         raise nothing_spent(problem) from None
     description = f"training of {type(model).__name__}: {plan.steps:,} steps"
     charge: Charge | None
     if kept is not None and books is not None:
-        charge = train_with_checkpoint(steps, kept, subject, plan, description, *books, tell)
+        charge = train_with_checkpoint(steps, kept, prepared.names(steps), plan, description, *books, tell)
     else:
         if books is None:
             _used[id(plan)] = plan
-        charge = charged(
-            lambda: _run(steps, tell), plan, description, session=session, ledger=ledger, analyst=analyst
-        )
+        charge = charged(lambda: _run(steps, tell), plan, description, session=session, ledger=ledger, analyst=analyst)
     steps.finish()
     return TrainedModel(
         model=steps.model,
@@ -141,6 +136,12 @@ def _check(model: Any, plan: Any, optimizer: Any, books: tuple[Ledger, str] | No
             "say which steps were drawn; got none, write ledger=SqliteLedger.open(...) or session=...",
             parameter="ledger",
         )
+    if kept is not None and not kept.secrets and stays_in_place(plan):
+        raise ParameterError(
+            "secrets must be kept in a checkpoint where people stay in one group for the whole training; got "
+            "secrets=False, write Checkpoint(path, secrets=True), and guard the file like the rows",
+            parameter="checkpoint",
+        )
     if books is None and _used.get(id(plan)) is plan:
         raise ParameterError(
             "plan must be used once where nobody keeps books, because two trainings cost more than it says; got one "
@@ -155,97 +156,3 @@ def _check(model: Any, plan: Any, optimizer: Any, books: tuple[Ledger, str] | No
                 parameter="unit",
             )
         plan.under(books[0].terms.budget)
-
-
-def _prepared(
-    model: Any,
-    data: Any,
-    plan: Plan,
-    loss: Any,
-    optimizer: Any,
-    physical: Any,
-    rows: int,
-    rule: WeightAverage | None,
-    kept: Checkpoint | None,
-) -> tuple[TrainingSteps, dict[str, str]]:
-    """Return a training that is ready to begin, and what names it in a checkpoint."""
-    size = stated_physical(plan.sampler, physical)
-    mine = copy.deepcopy(model)
-    floats = next((one.dtype for one in mine.parameters() if one.is_floating_point()), torch.float32)
-    held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=rows)
-    batches = SlottedBatches(plan, len(held), size)
-    if kept is not None and not kept.secrets and batches.has_secrets and batches.renewed_every is None:
-        raise ParameterError(
-            "secrets must be kept in a checkpoint where people stay in one group for the whole training; got "
-            "secrets=False, write Checkpoint(path, secrets=True), and guard the file like the rows",
-            parameter="checkpoint",
-        )
-    clipped = ClippedSum(mine, loss, plan.clip, physical=size, exact=plan.exact, example=held.example, rows=rows)
-    _try_optimizer(mine, optimizer)
-    made = optimizer(list(clipped.parameters))
-    steps = TrainingSteps(
-        model=mine,
-        rows=held,
-        clipper=clipped,
-        release=_release(plan, clipped, batches, size),
-        batches=batches,
-        optimizer=made,
-        divisor=float(plan.divisor),
-        steps=plan.steps,
-        average=None if rule is None else AveragedWeights(rule, clipped.parameters),
-    )
-    way = [type(made).__name__, None if rule is None else rule.words(), size, rows]
-    return steps, {"plan": plan.digest, "model": _digest(_model_words(mine)), "way of training": _digest(way)}
-
-
-def _release(plan: Plan, clipped: Any, batches: SlottedBatches, physical: int) -> Any:
-    """Return what adds the batches of a step up and releases them with the plan's noise."""
-    shapes = [tuple(one.shape) for one in clipped.parameters]
-    device = clipped.parameters[0].device
-    if not plan.exact:
-        deviation = float(Fraction(plan.noise.scale) * Fraction(plan.clip.norm))
-        return FloatRelease(shapes, deviation=deviation, steps=plan.steps, device=device)
-    grid = Grid(
-        norm=Fraction(plan.clip.norm),
-        dimension=clipped.dimension,
-        physical=physical,
-        batches=batches.most,
-        summation_error=Fraction(clipped.summation_error),
-        scale=Fraction(plan.noise.scale),
-        fixed_slots=batches.fixed_slots,
-        sizes=tuple(clipped.sizes),
-    )
-    coefficients = plan.noise.coefficients(plan.steps)
-    if len(coefficients) == 1:
-        return IntegerRelease(grid, shapes, steps=plan.steps, device=device)
-    return CorrelatedRelease(grid, shapes, steps=plan.steps, coefficients=coefficients, device=device)
-
-
-def _try_optimizer(model: Any, optimizer: Any) -> None:
-    """Take a step of the optimizer with made-up gradients, on a copy: what fails would fail after the charge."""
-    trial = copy.deepcopy(model)
-    parameters = [one for one in trial.parameters() if one.requires_grad]
-    try:
-        made = optimizer(parameters)
-        for one in parameters:
-            one.grad = torch.full_like(one, 1e-3)
-        made.step()
-        made.load_state_dict(made.state_dict())
-        made.zero_grad(set_to_none=True)
-    except Exception as problem:
-        raise ParameterError(
-            f"optimizer must make steps with the parameters of the model; got {type(problem).__name__} on made-up "
-            "gradients, write optimizer=lambda parameters: torch.optim.SGD(parameters, lr=0.5), for example",
-            parameter="optimizer",
-        ) from None
-
-
-def _model_words(model: Any) -> list[Any]:
-    """Return what two models must share for the one to go on with the weights of the other."""
-    modules = [[name, type(one).__qualname__] for name, one in model.named_modules()]
-    tensors = [[name, list(one.shape), str(one.dtype)] for name, one in model.state_dict().items()]
-    return [modules, tensors, [name for name, one in model.named_parameters() if one.requires_grad]]
-
-
-def _digest(words: Any) -> str:
-    return hashlib.sha256(json.dumps(words).encode()).hexdigest()

@@ -1,0 +1,123 @@
+"""A training made ready before anything is charged: whatever can be refused without a row is refused here."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import torch
+
+from discreet.errors import AssumptionFailed, ParameterError
+from discreet.learning.deep.clip import ClippedSum
+from discreet.learning.deep.noise import CorrelatedRelease, FloatRelease, Grid, IntegerRelease
+from discreet.learning.deep.plan import Plan
+from discreet.learning.deep.training.averages import AveragedWeights, WeightAverage
+from discreet.learning.deep.training.batches import SlottedBatches, stated_physical
+from discreet.learning.deep.training.rows import TrainingRows
+from discreet.learning.deep.training.steps import TrainingSteps
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preparation:
+    """What is public about a training: the model, the plan, the loss, and how weights are moved."""
+
+    model: Any
+    plan: Plan
+    loss: Callable[[Any, Any], Any]
+    optimizer: Callable[[Any], Any]
+    physical: Any
+    rows: int
+    average: WeightAverage | None
+
+    def steps(self, data: Any) -> TrainingSteps:
+        """Return the training of a copy of the model on these rows, ready to begin."""
+        plan, size = self.plan, stated_physical(self.plan.sampler, self.physical)
+        mine = copy.deepcopy(self.model)
+        floats = next((one.dtype for one in mine.parameters() if one.is_floating_point()), torch.float32)
+        held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=self.rows)
+        batches = SlottedBatches(plan, len(held), size)
+        clipped = ClippedSum(
+            mine, self.loss, plan.clip, physical=size, exact=plan.exact, example=held.example, rows=self.rows
+        )
+        if plan.exact and not batches.fixed_slots and not clipped.slot_independent:
+            raise AssumptionFailed(
+                "a row of this model must be computed alike in every slot of a batch on this machine; got another "
+                "result in another slot, write a sampler with overflow='drop', which gives rows slots at random"
+            )
+        _try_optimizer(mine, self.optimizer)
+        return TrainingSteps(
+            model=mine,
+            rows=held,
+            clipper=clipped,
+            release=_release(plan, clipped, batches, size),
+            batches=batches,
+            optimizer=self.optimizer(list(clipped.parameters)),
+            divisor=float(plan.divisor),
+            steps=plan.steps,
+            average=None if self.average is None else AveragedWeights(self.average, clipped.parameters),
+        )
+
+    def names(self, steps: TrainingSteps) -> dict[str, str]:
+        """Return the digests of what a checkpoint must share with a training that takes it up."""
+        rule = None if self.average is None else self.average.words()
+        way = [type(steps.optimizer).__name__, rule, stated_physical(self.plan.sampler, self.physical), self.rows]
+        words = _model_words(steps.model)
+        return {"plan": self.plan.digest, "model": _digest(words), "way of training": _digest(way)}
+
+
+def _release(plan: Plan, clipped: Any, batches: SlottedBatches, physical: int) -> Any:
+    """Return what adds the batches of a step up and releases them with the plan's noise."""
+    shapes = [tuple(one.shape) for one in clipped.parameters]
+    device = clipped.parameters[0].device
+    if not plan.exact:
+        deviation = float(Fraction(plan.noise.scale) * Fraction(plan.clip.norm))
+        return FloatRelease(shapes, deviation=deviation, steps=plan.steps, device=device)
+    grid = Grid(
+        norm=Fraction(plan.clip.norm),
+        dimension=clipped.dimension,
+        physical=physical,
+        batches=batches.most,
+        summation_error=Fraction(clipped.summation_error),
+        scale=Fraction(plan.noise.scale),
+        fixed_slots=batches.fixed_slots,
+        sizes=tuple(clipped.sizes),
+    )
+    coefficients = plan.noise.coefficients(plan.steps)
+    if len(coefficients) == 1:
+        return IntegerRelease(grid, shapes, steps=plan.steps, device=device)
+    return CorrelatedRelease(grid, shapes, steps=plan.steps, coefficients=coefficients, device=device)
+
+
+def _try_optimizer(model: Any, optimizer: Any) -> None:
+    """Take a step of the optimizer with made-up gradients, on a copy: what fails would fail after the charge."""
+    trial = copy.deepcopy(model)
+    parameters = [one for one in trial.parameters() if one.requires_grad]
+    try:
+        made = optimizer(parameters)
+        for one in parameters:
+            one.grad = torch.full_like(one, 1e-3)
+        made.step()
+        made.load_state_dict(made.state_dict())
+        made.zero_grad(set_to_none=True)
+    except Exception as problem:
+        raise ParameterError(
+            f"optimizer must make steps with the parameters of the model; got {type(problem).__name__} on made-up "
+            "gradients, write optimizer=lambda parameters: torch.optim.SGD(parameters, lr=0.5), for example",
+            parameter="optimizer",
+        ) from None
+
+
+def _model_words(model: Any) -> list[Any]:
+    """Return what two models must share for the one to go on with the weights of the other."""
+    modules = [[name, type(one).__qualname__] for name, one in model.named_modules()]
+    tensors = [[name, list(one.shape), str(one.dtype)] for name, one in model.state_dict().items()]
+    return [modules, tensors, [name for name, one in model.named_parameters() if one.requires_grad]]
+
+
+def _digest(words: Any) -> str:
+    return hashlib.sha256(json.dumps(words).encode()).hexdigest()
