@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import torch
 
-from benchmarks.common.bars import Bar, run
+from benchmarks.common.bars import Bar, run, section
 from discreet.attacks import NetworkTraining, audit_network
 from discreet.audit import Outcome, audit
 from discreet.learning.deep.plan import BatchSampler, Clip, FullBatch, Independent, Plan, PoissonBatches
@@ -77,5 +77,5 @@ def planted() -> Iterator[Bar]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    sections = {"trainings": trainings, "planted faults": planted}
+    sections = {name: section(__spec__.name, name) for name in ("trainings", "planted")}
     sys.exit(run(sections, page="bench-deep-audit", title="Audits of deep trainings", document=__doc__ or ""))

@@ -67,9 +67,11 @@ class NetworkTraining:
 
     def run(self, included: NDArray[np.bool_]) -> list[SeenStep]:
         """Train with the canaries whose coins say so, and return what everybody may see."""
+        import torch
+
         from discreet.learning.deep.training import train
 
-        torch, seen = self._torch, []
+        seen: list[SeenStep] = []
 
         class Watched(torch.optim.SGD):  # type: ignore[misc]
             """Gradient descent that notes what it is told."""
