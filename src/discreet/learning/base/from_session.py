@@ -191,6 +191,8 @@ def prepared_fit(
     copy: PrivateEstimator = clone(model)
     _take_price(copy, session, price, share)
     _take_relation(copy, session)
+    if getattr(copy, "unit", "") is None:
+        copy.set_params(unit=session.ledger.terms.unit)  # of a network, whose plan names it
     copy.people = (
         people if people is not None else copy.people if copy.people is not None else _people(stated_table, rows)
     )

@@ -2,12 +2,18 @@
 
 from discreet._optional import listing, loader
 
-_FLOORS = ("plan", "clip", "noise", "recipes", "training")
+_FLOORS = ("plan", "clip", "noise", "training")
 
 __all__ = [
+    "BallsInBins",
+    "Banded",
+    "BinaryCrossEntropy",
+    "Buffered",
     "Checkpoint",
     "Clip",
     "ClippedSum",
+    "CrossEntropy",
+    "CyclicPoisson",
     "DeepClassifier",
     "DeepRegressor",
     "ExponentialAverage",
@@ -16,6 +22,7 @@ __all__ = [
     "Independent",
     "Plan",
     "PoissonBatches",
+    "SquaredError",
     "TailAverage",
     "TrainedModel",
     "train",

@@ -15,5 +15,6 @@ from discreet.privacy.adaptive.filters import (
 )
 from discreet.privacy.adaptive.notions import Amounts, Books, books_for, root_down
 from discreet.privacy.adaptive.odometer import Odometer
-from discreet.privacy.adaptive.pricing import Batch
+from discreet.privacy.adaptive.pricing import Batch, charge_for
+from discreet.privacy.adaptive.reserved import gaussian_beside, gaussian_with_delta
 from discreet.privacy.adaptive.tally import Tally

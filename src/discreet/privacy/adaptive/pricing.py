@@ -21,7 +21,9 @@ from discreet.privacy.adaptive.notions import (
     GaussianBooks,
     PureBooks,
     RenyiBooks,
+    books_for,
 )
+from discreet.privacy.adaptive.reserved import gaussian_with_delta
 from discreet.privacy.guarantees import (
     ZCDP,
     ApproxDP,
@@ -118,6 +120,28 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
     )
 
 
+def charge_for(plan: Batch | PrivacyLoss, budget: Guarantee, *, at_delta: Number | None = None) -> Guarantee:
+    """Return what a session or a ledger with a budget is charged for a plan, in the budget's notion.
+
+    `at_delta` is the part of the budget's delta that the plan spends; it is never defaulted. A plan on samples needs it:
+    without a delta no mu below that of the unsampled steps bounds its whole curve, and no rho either.
+
+    Privacy. The plan keeps the guarantee returned, so it may be charged at any time, chosen in view of earlier answers.
+        Proof: `certified`.
+
+    >>> from discreet.privacy.loss import gaussian_loss, subsample
+    >>> from discreet.privacy.relation import Relation
+    >>> step = subsample(gaussian_loss(1, relation=Relation.ADD_REMOVE), rate=0.01)
+    >>> budget = GaussianDP(1, delta=1e-6)
+    >>> round(charge_for(step * 1000, budget, at_delta=1e-7).mu, 2)
+    0.47
+    >>> round(float(charge_for(step * 1000, budget).mu), 2)  # as if nobody were sampled
+    31.62
+    """
+    loss = plan.loss if isinstance(plan, Batch) else plan
+    return as_computed(certified(loss, books_for(budget), at_delta))
+
+
 @lru_cache(maxsize=_REMEMBERED)
 def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guarantee:
     """Return the least guarantee found, of the account's notion, that the whole curve is certified to keep.
@@ -125,8 +149,10 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
     Privacy. Every release with this loss keeps the guarantee returned.
         Proof: pure: the largest loss. Approximate: the point of the curve at the named delta. zCDP without a delta: the
         `concentration`, a bound on D_alpha/alpha at all orders; with one: (epsilon, delta)-DP is delta-approximate
-        (epsilon tanh(epsilon/2))-zCDP. Renyi: the divergence at the one order. Gaussian: a mu that follows from one of
-        these or that `satisfies` certifies on the whole trade-off curve, both ends; with a delta: `approx_to_gaussian`.
+        (epsilon tanh(epsilon/2))-zCDP, and delta-approximate mu-Gaussian DP is delta-approximate mu^2/2-zCDP. Renyi:
+        the divergence at the one order. Gaussian: a mu that follows from one of these or that `satisfies` certifies on
+        the whole trade-off curve, both ends; with a delta: `approx_to_gaussian`, and `gaussian_with_delta`, which looks
+        at the whole curve but for that delta. Releases on samples have no small rho or mu without a delta.
         A single point of the curve would not do for the last three: it says nothing about the rest of it. All of them
         in both directions.
     """
@@ -144,11 +170,11 @@ def certified(loss: PrivacyLoss, books: Books, at_delta: Number | None) -> Guara
                 raise _unnamed("its price in epsilon depends on the delta")
             return _approx(loss, at_delta)
         case ConcentratedBooks():
-            return _concentrated(loss) if at_delta is None else convert(_approx(loss, at_delta), ZCDP)
+            return _concentrated(loss) if at_delta is None else _concentrated_with(loss, at_delta)
         case RenyiBooks(alpha=alpha):
             return _renyi(loss, alpha)
         case GaussianBooks():
-            return _gaussian(loss) if at_delta is None else approx_to_gaussian(_approx(loss, at_delta))
+            return _gaussian(loss) if at_delta is None else _gaussian_with(loss, at_delta)
     raise NoSoundConversion(f"no price is known in {type(books).__name__}")
 
 
@@ -213,6 +239,23 @@ def _gaussian(loss: PrivacyLoss) -> GaussianDP:
             "Name at_delta, or keep the session's account in ApproxDP."
         )
     return GaussianDP(found, relation=loss.relation)
+
+
+def _gaussian_with(loss: PrivacyLoss, delta: Number) -> GaussianDP:
+    """Return the lesser mu of the curve's one point at the delta and of the whole curve but for the delta."""
+    point = approx_to_gaussian(_approx(loss, delta))
+    if not 0 < written(delta) < 1:
+        return point
+    return min(point, gaussian_with_delta(loss, delta), key=lambda one: written(one.mu))
+
+
+def _concentrated_with(loss: PrivacyLoss, delta: Number) -> ZCDP:
+    """Return the lesser rho of the curve's one point at the delta and of the Gaussian guarantee with the delta."""
+    point = convert(_approx(loss, delta), ZCDP)
+    if not 0 < written(delta) < 1:
+        return point
+    rho = Fraction(gaussian_with_delta(loss, delta).mu) ** 2 / 2
+    return point if written(point.rho) <= rho else ZCDP(rho, delta, relation=loss.relation)
 
 
 def _implied(loss: PrivacyLoss, notion: Any, **arguments: Any) -> list[Any]:

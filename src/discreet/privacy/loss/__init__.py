@@ -1,5 +1,11 @@
 """Privacy losses: exact objects that compose, are sampled, and answer for epsilon and delta."""
 
+from discreet.privacy.loss.batches import (
+    balls_in_bins_loss,
+    cyclic_poisson_loss,
+    matrix_gaussian_loss,
+    truncated_loss,
+)
 from discreet.privacy.loss.calibration import Calibration, calibrate, largest_count
 from discreet.privacy.loss.consequences import gaussian_square
 from discreet.privacy.loss.delta_curve import DeltaCurve

@@ -53,6 +53,12 @@ def subsample(loss: PrivacyLoss, *, rate: Number, sampler: Sampler | str = Sampl
     share, how = probability(rate, name="rate"), Sampler.named(sampler)
     if share == 0:
         raise ParameterError("a sampling rate of 0 releases nothing about anybody", parameter="rate")
+    if how is Sampler.BALLS_IN_BINS:
+        raise ParameterError(
+            "sampler must be 'poisson' or 'fixed size', for one step; balls in bins is a way to make a whole epoch: "
+            "write balls_in_bins_loss(scale, steps=..., relation=Relation.ADD_REMOVE)",
+            parameter="sampler",
+        )
     if how is Sampler.EVERYONE:
         raise ParameterError("sampler must be 'poisson' or 'fixed size'", parameter="sampler")
     _require_relation(loss.relation, how)

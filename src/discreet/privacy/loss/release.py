@@ -34,7 +34,9 @@ class Sampler(Enum):
     """How the rows of a release were chosen, secretly and afresh for each release.
 
     `EVERYONE`: no sampling. `POISSON`: each person independently with one probability. `FIXED_SIZE`: a uniformly random
-    subset of a fixed number of rows. Batches cut from a shuffled table are different: no loss is computed for them.
+    subset of a fixed number of rows. `BALLS_IN_BINS`: an epoch of several steps as one release, each person in one of
+    them, uniformly and independently of all others. Batches cut from a shuffled table are different, because there the
+    sizes tie people together: no loss is computed for them.
 
     >>> Sampler.named("poisson")
     <Sampler.POISSON: 'poisson'>
@@ -48,6 +50,7 @@ class Sampler(Enum):
     EVERYONE = "everyone"
     POISSON = "poisson"
     FIXED_SIZE = "fixed size"
+    BALLS_IN_BINS = "balls in bins"
 
     @classmethod
     def named(cls, name: str | Sampler) -> Sampler:
@@ -62,7 +65,8 @@ class Sampler(Enum):
                 "batches cut from a shuffled table are not independent samples: every person is in exactly one batch "
                 "of an epoch, so the batches together leak more than Poisson sampling at the same rate, and pricing "
                 "them as Poisson understates the loss (Chua et al. 2024). Sample each batch afresh with "
-                "sampler='poisson', or price an epoch as one release to each person without sampling.",
+                "sampler='poisson', send each person to a step of an epoch independently of the others "
+                "(balls_in_bins_loss), or price an epoch as one release to each person without sampling.",
                 parameter="sampler",
             )
         names = ", ".join(repr(member.value) for member in cls)

@@ -1,5 +1,6 @@
 """Pairs of laws that dominate every pair of neighbors: what a loss is made of."""
 
+from discreet.privacy.pairs.balls_in_bins import BallsInBinsPair
 from discreet.privacy.pairs.bounded_range import BoundedRangePair
 from discreet.privacy.pairs.derived import ComposedPair, FixedSizePair, PoissonPair, Side, worst_of
 from discreet.privacy.pairs.laplace import LaplacePair

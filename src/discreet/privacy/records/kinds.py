@@ -16,11 +16,13 @@ from discreet.privacy.loss import (
     PrivacyLoss,
     Sampler,
     above_threshold_loss,
+    balls_in_bins_loss,
     bounded_range_loss,
     discrete_gaussian_loss,
     discrete_laplace_loss,
     gaussian_loss,
     laplace_loss,
+    matrix_gaussian_loss,
     randomized_response_loss,
     subsample,
     table_loss,
@@ -43,6 +45,7 @@ class ReleaseKind(Enum):
     """
 
     GAUSSIAN = "gaussian"
+    MATRIX_GAUSSIAN = "matrix gaussian"
     LAPLACE = "laplace"
     DISCRETE_GAUSSIAN = "discrete gaussian"
     DISCRETE_LAPLACE = "discrete laplace"
@@ -97,6 +100,7 @@ def _guaranteed(notion: Callable[..., Guarantee]) -> Callable[..., PrivacyLoss]:
 
 SHAPES: Mapping[ReleaseKind, RecordShape] = {
     ReleaseKind.GAUSSIAN: RecordShape(gaussian_loss, ("scale",), {"sensitivity": 1}),
+    ReleaseKind.MATRIX_GAUSSIAN: RecordShape(matrix_gaussian_loss, ("scale",), {"sensitivity": 1, "participations": 1}),
     ReleaseKind.LAPLACE: RecordShape(laplace_loss, ("scale",), {"sensitivity": 1}),
     ReleaseKind.DISCRETE_GAUSSIAN: RecordShape(discrete_gaussian_loss, ("scale",), {"sensitivity": 1}),
     ReleaseKind.DISCRETE_LAPLACE: RecordShape(discrete_laplace_loss, ("scale",), {"sensitivity": 1}),
@@ -135,11 +139,30 @@ def priced(
     kind: ReleaseKind, parameters: Parameters, relation: Relation, sampler: Sampler, rate: Fraction | None
 ) -> PrivacyLoss:
     """Return the price of one release, made by the public constructors from exact parameters alone."""
-    arguments = {name: _as_given(value) for name, value in parameters}
+    arguments: dict[str, Any] = {name: _as_given(value) for name, value in parameters}
+    if sampler is Sampler.BALLS_IN_BINS:
+        return _epoch(kind, arguments, relation, rate)
     loss = SHAPES[kind].price(**arguments, relation=relation)
     if sampler is Sampler.EVERYONE or rate is None:
         return loss
     return subsample(loss, rate=plainest(rate), sampler=sampler)
+
+
+def _epoch(kind: ReleaseKind, arguments: Mapping[str, Any], relation: Relation, rate: Fraction | None) -> PrivacyLoss:
+    """Return the price of one epoch; the rate is that of one step, 1/steps."""
+    if kind is not ReleaseKind.GAUSSIAN:
+        raise ParameterError(
+            f"sampler 'balls in bins' must be of kind 'gaussian', the noise of every step; got {kind.value!r}, write "
+            "kind 'gaussian'",
+            parameter="kind",
+        )
+    if rate is None or rate.numerator != 1:
+        raise ParameterError(
+            "the rate of balls in bins must be 1/steps exactly; got another number, write Fraction(1, 100) for 100 "
+            "steps",
+            parameter="rate",
+        )
+    return balls_in_bins_loss(**arguments, steps=rate.denominator, relation=relation)
 
 
 def plainest(value: Fraction) -> Number:

@@ -42,6 +42,12 @@ class ReleaseRecord:
     Nothing in a record comes from the data: there is no place for an answer, a query, a value or a row count, and every
     field is known before the release is made. `unit` is your own word for who is protected; do not write a name there.
 
+    Of balls in bins a release is one epoch, `count` the number of epochs and `rate` one over the steps of an epoch. Of
+    noise correlated over steps ("matrix gaussian") a release is the whole run; on cyclic Poisson samples it is one turn
+    through the groups, with sampler "poisson" and the rate within a group (`cyclic_poisson_loss`). Batches that drop
+    people beyond a cap are two records, the sampled one and an "approx" one with epsilon 0 and the chance of a drop
+    (`truncated_loss`).
+
     `library` is the version that wrote the record; a later version may know a tighter price for the same release.
 
     Privacy. `replay` of records is the price of the releases together, and parsing what `to_json` wrote changes no bit.
@@ -248,12 +254,14 @@ def _rate(sampler: Sampler, rate: Fraction | None) -> Fraction | None:
     if sampler is Sampler.EVERYONE:
         if rate is not None:
             raise ConflictingParameters(
-                "a rate belongs to a sample: state sampler='poisson' or sampler='fixed size', or leave the rate out",
+                "a rate belongs to a sample: state sampler='poisson', 'fixed size' or 'balls in bins', or leave the "
+                "rate out",
                 parameter="rate",
             )
         return None
     if rate is None:
-        raise MissingParameter(f"{sampler.value} sampling needs its rate: rate=0.01, say", parameter="rate")
+        example = "Fraction(1, 100)" if sampler is Sampler.BALLS_IN_BINS else "0.01"
+        raise MissingParameter(f"{sampler.value} sampling needs its rate: rate={example}, say", parameter="rate")
     return exact_number(probability(rate, name="rate"), name="rate")
 
 

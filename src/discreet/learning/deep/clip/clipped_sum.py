@@ -152,10 +152,7 @@ class ClippedSum:
     def weights(self, parts: Sequence[Part]) -> tuple[Tensor, Tensor | None]:
         """Return the weight of each unit and the units that are lost, of parts that are clipped together."""
         norm = self.norm / math.sqrt(len(self._layers)) * (1 - 2.0**-50) if self._mode == "per layer" else self.norm
-        weights = clip_weights(parts, norm, normalized=self._mode == "normalized", exact=self.exact)
-        finite = torch.isfinite(torch.stack([part.squared for part in parts]).sum(0))
-        lost = (~finite).nonzero().flatten()
-        return weights, lost if len(lost) else None
+        return clip_weights(parts, norm, normalized=self._mode == "normalized", exact=self.exact)
 
     def _add(self, sums: list[Any], place: int, part: Part, weights: tuple[Tensor, Tensor | None]) -> None:
         for slot, value in zip(self.slots[place], part.total(*weights), strict=True):

@@ -63,12 +63,13 @@ class Recording:
             return
         place = self._of[module]
         axes = self._clusters[place][module]
-        leaves, form = pytree.tree_flatten((args, kwargs))
+        simple = len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)
+        leaves, form = (list(args), None) if simple else pytree.tree_flatten((args, kwargs))
         passed = any(isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in leaves)
         versions = [leaf._version if isinstance(leaf, torch.Tensor) else 0 for leaf in leaves]
         kept = [leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
-        call = Call(kept, form, dict(axes.inputs), dict(axes.outputs), versions)
-        outputs = pytree.tree_leaves(output)
+        call = Call(kept, form, axes.inputs, axes.outputs, versions)
+        outputs = [output] if isinstance(output, torch.Tensor) else pytree.tree_leaves(output)
         for where in axes.outputs:
             value = outputs[where]
             call.shapes[where] = (value.shape, value.dtype, value.device)
@@ -103,6 +104,10 @@ class Recording:
                             parameter="model",
                         )
         self._ready(place, calls)
+        for some in calls.values():  # the graph holds the hooks, and these the calls, until the pass is over
+            for call in some:
+                call.leaves.clear()
+                call.signals.clear()
 
     def backward(self, total: Tensor) -> None:
         """Run the one backward; outputs that nothing depends on have gradient zero."""

@@ -13,24 +13,33 @@ KAPPA = 256.0
 NORMALIZED = 0.01  # added to the norm in units of the clip norm, so that a tiny gradient stays tiny
 
 
-def clip_weights(parts: Sequence[Part], norm: float, *, normalized: bool, exact: bool) -> Tensor:
-    """Return a weight for each unit so that its weighted gradient over these parts has norm at most `norm`.
+def clip_weights(parts: Sequence[Part], norm: float, *, normalized: bool, exact: bool) -> tuple[Tensor, Tensor | None]:
+    """Return a weight for each unit so that its weighted gradient has norm at most `norm`, and the units that are lost.
 
     Accuracy. In exact mode w |G|_2 <= norm and w Q <= kappa norm, with Q = sqrt(sum over parts of Q_l^2).
         Proof: each part's numbers are upper bounds on |G_l|^2 and Q_l^2. Adding at most n of them and taking the root
         loses at most a relative gamma(n + 2), the quotient one rounding and the product one; the factor
         1 - 2 gamma(n + 8) makes up for all. A norm of zero, or one that is not finite, gives weight zero by selection.
     """
-    squared = torch.stack([part.squared for part in parts]).sum(0)
+    squared = _added([part.squared for part in parts])
     length = squared.sqrt()
     ratio = norm / (length + NORMALIZED * norm if normalized else length)
     if exact:
-        reach = torch.stack([part.squared if part.reach is None else part.reach for part in parts]).sum(0)
-        ratio = torch.minimum(ratio, KAPPA * norm / reach.sqrt())
-        ratio = ratio * (1 - 2 * gamma(len(parts) + 8))
+        if any(part.reach is not None for part in parts):
+            reach = _added([part.squared if part.reach is None else part.reach for part in parts])
+            ratio = torch.minimum(ratio, KAPPA * norm / reach.sqrt())
+        ratio = torch.where(squared > 0, ratio * (1 - 2 * gamma(len(parts) + 8)), 0.0)
     if not normalized:
         ratio = ratio.clamp_max(1.0)
-    return torch.where(torch.isfinite(squared) & (squared > 0), ratio, 0.0)
+    finite = torch.isfinite(squared)
+    if finite.all():
+        return ratio, None
+    return torch.where(finite, ratio, 0.0), (~finite).nonzero().flatten()
+
+
+def _added(values: Sequence[Tensor]) -> Tensor:
+    """Return the sum of a few vectors."""
+    return values[0] if len(values) == 1 else torch.stack(tuple(values)).sum(0)
 
 
 def summation_error(units: int, positions: int, cancels: bool) -> float:

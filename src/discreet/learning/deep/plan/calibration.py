@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from fractions import Fraction
 
 from discreet.errors import ParameterError
-from discreet.laws.number import Number
-from discreet.learning.deep.plan.noises import Independent, Noise
+from discreet.laws.number import Number, round_down
+from discreet.learning.deep.plan.mixing import prefix_error
+from discreet.learning.deep.plan.noises import Banded, Independent, Noise
+from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
-from discreet.learning.deep.plan.samplers import BatchSampler
-from discreet.privacy import PrivacyLoss, Relation, calibrate
-from discreet.privacy.numbers import positive, probability
+from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch
+from discreet.privacy import PrivacyLoss, Relation, balls_in_bins_loss, calibrate, gaussian_loss, subsample
+from discreet.privacy.numbers import positive_price
 
 Kind = Callable[[float], Noise]
+Choice = tuple[BatchSampler, Kind]
 _MORE = 1 + 1e-7
 _MOST_TRIALS = 200
+_MOST_GROUPS = 128  # more would keep as many secret sums in memory, for little less noise
+_COARSE = 256  # cells of the laws by which the noise for balls in bins is searched
+_NEAR = 2e-3  # how far below the target their epsilon may be
+_SLOPE = -1.5  # d ln epsilon / d ln scale, before anything is known
+_ABOUT = 1.02
+_WORSE = 1.1  # a search ends where the error has risen by this factor
 
 
 def calibrated(
@@ -29,7 +40,7 @@ def calibrated(
     delta: Number,
 ) -> tuple[BatchSampler, Noise]:
     """Return the sampler and the noise of a plan that is certified to keep (epsilon, delta)."""
-    target = positive(epsilon, name="epsilon"), probability(delta, name="delta")
+    target = positive_price(epsilon, name="epsilon"), positive_price(delta, name="delta")
     if not isinstance(sampler, BatchSampler):
         raise ParameterError(
             f"sampler must be a BatchSampler; got a {type(sampler).__name__}, write sampler=PoissonBatches(rate=0.01), "
@@ -37,31 +48,133 @@ def calibrated(
             parameter="sampler",
         )
     sampler.refuse_relation(relation)
-    make = Independent if kind is None else kind
+    near, least, found = 1.0, float("inf"), []
+    for drawn, make in _choices(sampler, kind, steps):
 
-    def price(scale: float) -> TrainingPrice:
-        return price_of(sampler, make(scale), steps, relation, unit)
+        def price(scale: float, drawn: BatchSampler = drawn, make: Kind = make) -> TrainingPrice:
+            return price_of(drawn, make(scale), steps, relation, unit)
 
-    return sampler, make(least_scale(price, *target))
+        search = _least_for_bins if isinstance(drawn, BallsInBins) else least_scale
+        near = search(price, *target, start=near)
+        error = near * prefix_error(make(near).coefficients(steps), steps)
+        if error > _WORSE * least:
+            break
+        least = min(least, error)
+        found.append((error, drawn, make(near)))
+    if not found:
+        raise ParameterError(
+            "noise must have at most as many bands as there can be groups, one over the rate and at most "
+            f"{_MOST_GROUPS}; got more, write fewer bands",
+            parameter="noise",
+        )
+    # bands keep as many secret sums in memory: the fewest that are about as good as the best
+    return next((drawn, noise) for error, drawn, noise in found if error <= _ABOUT * least)
 
 
-def least_scale(price: Callable[[float], TrainingPrice], epsilon: Number, delta: Number) -> float:
+def least_scale(
+    price: Callable[[float], TrainingPrice], epsilon: Fraction, delta: Fraction, *, start: float = 1.0
+) -> float:
     """Return the least scale whose price is certified to keep (epsilon, delta), to a relative 1e-7 or a little more."""
 
     def steps_alone(scale: float) -> PrivacyLoss:
         return price(scale).steps.loss
 
-    left = price(1.0).of_steps(delta)
-    if left <= 0:
-        raise ParameterError(
-            "delta must be more than the chance 2^-60 that a batch is cut; got less, write delta=1e-6, for example",
-            parameter="delta",
-        )
-    scale = float(calibrate(steps_alone, epsilon=epsilon, delta=left))
+    left = round_down(price(1.0).of_steps(delta))
+    scale = float(calibrate(steps_alone, epsilon=epsilon, delta=left, start=start))
     for _ in range(_MOST_TRIALS):
-        if Fraction(price(scale).epsilon(delta).upper) <= Fraction(epsilon):
+        if Fraction(price(scale).epsilon(delta).upper) <= epsilon:
             return scale
         scale *= _MORE  # the curve is inverted with a tolerance of its own
     raise ParameterError(
         "epsilon and delta must be a target that noise can keep; got others, write larger ones", parameter="epsilon"
     )
+
+
+def _least_for_bins(
+    price: Callable[[float], TrainingPrice], epsilon: Fraction, delta: Fraction, *, start: float
+) -> float:
+    """Return a scale for balls in bins, to about a thousandth: their law takes .1 s or more, so few are computed.
+
+    The search goes by coarse laws, from the scale that Poisson batches would need; then the priced law is asked once or
+    twice. What is returned was certified.
+    """
+    left = round_down(price(1.0).of_steps(delta))
+    goal = float(epsilon)
+
+    def poisson(scale: float) -> PrivacyLoss:
+        bins, epochs = price(scale).steps.rate or Fraction(1), price(scale).steps.count
+        base = gaussian_loss(scale, relation=Relation.ADD_REMOVE)
+        return subsample(base, rate=bins) * (epochs * bins.denominator)
+
+    def coarse(scale: float) -> float:
+        bins, epochs = price(scale).steps.rate or Fraction(1), price(scale).steps.count
+        law = balls_in_bins_loss(scale, steps=bins.denominator, relation=Relation.ADD_REMOVE, cells=_COARSE)
+        found = (law * epochs).epsilon(left)
+        return (found.lower + found.upper) / 2
+
+    here = float(calibrate(poisson, epsilon=epsilon, delta=left, start=start, tolerance=1e-3))
+    aim, found, slope = goal * (1 - _NEAR / 2), coarse(here), _SLOPE
+    for _ in range(2):
+        there = here * (found / aim) ** (-1 / slope)
+        told = coarse(there)
+        slope = _slope(told / found, there / here, slope)
+        here, found = there, told
+    here *= (found / aim) ** (-1 / slope)
+    short, enough = 0.0, math.inf
+    for _ in range(_MOST_TRIALS):
+        upper = price(here).epsilon(delta).upper
+        short, enough = (short, here) if Fraction(upper) <= epsilon else (here, enough)
+        if enough < math.inf and (goal * (1 - _NEAR) <= upper or enough <= short * (1 + _NEAR / 8)):
+            break
+        here *= (upper / aim) ** (-1 / slope) if math.isfinite(upper) else 2.0
+        if not short < here < enough:
+            here = 2 * short if enough == math.inf else enough / 2 if short == 0 else math.sqrt(short * enough)
+    return enough
+
+
+def _slope(rise: float, run: float, before: float) -> float:
+    """Return d ln epsilon / d ln scale from two points, within reason, or what was known where they are too near."""
+    if abs(run - 1) < _NEAR or not 0 < rise < math.inf:
+        return before
+    return min(max(math.log(rise) / math.log(run), -6.0), -0.5)
+
+
+def _choices(sampler: BatchSampler, kind: Kind | None, steps: int) -> Iterator[Choice]:
+    """Return the kinds of noise to compare, few bands first; with the sampler, which may leave its groups open."""
+    open_groups = isinstance(sampler, CyclicPoisson) and sampler.groups is None
+    stated = 1 if kind is None else len(kind(1.0).coefficients(steps))
+    for groups in _counts(_groups_allowed(sampler, steps), stated) if open_groups else (None,):
+        drawn = replace(sampler, groups=groups) if open_groups and isinstance(sampler, CyclicPoisson) else sampler
+        if kind is not None:
+            if groups is None or stated <= groups:
+                yield drawn, kind
+            continue
+        for bands in _bands(drawn, groups, steps):
+            yield drawn, _banded(bands)
+
+
+def _bands(sampler: BatchSampler, groups: int | None, steps: int) -> Iterable[int]:
+    """Return the numbers of bands to compare: where groups are chosen too, as many as groups."""
+    if groups is not None:
+        return (groups,)
+    if isinstance(sampler, CyclicPoisson):
+        return _counts(min(sampler.cycle, steps))
+    return _counts(min(_MOST_GROUPS, steps)) if isinstance(sampler, FullBatch) else (1,)
+
+
+def _groups_allowed(sampler: BatchSampler, steps: int) -> int:
+    return min(int(1 / sampler.share), steps, _MOST_GROUPS)
+
+
+def _counts(most: int, also: int = 1) -> list[int]:
+    """Return 1, 2, 3, 4, 6, 8, 12, ..., one number besides, and the largest itself.
+
+    >>> _counts(20)
+    [1, 2, 3, 4, 6, 8, 12, 16, 20]
+    """
+    steps = sorted({1, also, *(one << power for power in range(most.bit_length()) for one in (2, 3))})
+    return [*(one for one in steps if one < most), most]
+
+
+def _banded(bands: int) -> Kind:
+    return Independent if bands == 1 else lambda scale: Banded(scale, bands=bands)

@@ -18,7 +18,7 @@ from discreet.learning.deep.plan.noises import Noise
 from discreet.learning.deep.plan.plan_text import plan_from_dict, plan_to_dict
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler
-from discreet.privacy import ApproxDP, Guarantee, PrivacyLoss, Relation, ReleaseRecord
+from discreet.privacy import ApproxDP, GaussianDP, Guarantee, PrivacyLoss, Relation, ReleaseRecord
 from discreet.privacy.numbers import positive, probability
 from discreet.privacy.records import read, write
 
@@ -110,30 +110,23 @@ class Plan:
 
     @property
     def guarantee(self) -> Guarantee:
-        """What the training guarantees: at the plan's delta, or in Gaussian DP where nobody is sampled."""
-        if self.delta is not None:
-            return ApproxDP(self.epsilon(self.delta).upper, self.delta, relation=self.relation)
-        raise MissingParameter(
-            "delta must be stated for a guarantee in epsilon and delta; got none, write Plan(..., delta=1e-6), for "
-            "example",
-            parameter="delta",
-        )
+        """What the training guarantees: at the plan's delta; without one, in Gaussian DP where nobody is sampled."""
+        notion = GaussianDP(1) if self.delta is None and self.price.mu_squared is not None else ApproxDP(1, 1)
+        return self.price.under(notion, self.delta)
 
     def under(self, budget: Guarantee) -> Guarantee:
-        """Return what a ledger with a budget is charged before the first step; raise where nothing is proven."""
+        """Return what a ledger with a budget is charged before the first step; raise where nothing is proven.
+
+        A sampled training is charged to a Gaussian or zCDP ledger as a mu or rho beside the plan's delta, which must
+        fit into the delta that the budget has in reserve (`gaussian_budget`); see `TrainingPrice.under`.
+        """
         if not self.exact:
             raise ParameterError(
                 "the noise must be exact for a ledger; got floating-point noise, write noise=Independent(scale). "
                 "Nothing was spent.",
                 parameter="noise",
             )
-        if isinstance(budget, ApproxDP):
-            return self.guarantee
-        raise ParameterError(
-            f"the budget must be in epsilon and delta; got {type(budget).__name__}, write a ledger with an ApproxDP "
-            "budget. Nothing was spent.",
-            parameter="ledger",
-        )
+        return self.price.under(budget, self.delta)
 
     def explain(self) -> PlanExplanation:
         """Return what is known of the training before any row is read."""

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.plan.clipping import Clip
-from discreet.learning.deep.plan.noises import Float, Independent
+from discreet.learning.deep.plan.noises import Banded, Buffered, Float, Independent
+from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.samplers import FullBatch, PoissonBatches
 from discreet.privacy.records import plainest, rational_text, read_rational, refuse_fields
 
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _FIELDS = ("clip", "delta", "divisor", "format", "noise", "relation", "sampler", "steps", "unit")
-_KINDS: dict[str, type[Any]] = {kind.__name__: kind for kind in (Clip, Independent, Float, FullBatch, PoissonBatches)}
+_PARTS: dict[str, tuple[type[Any], ...]] = {
+    "clip": (Clip,),
+    "noise": (Independent, Float, Banded, Buffered),
+    "sampler": (FullBatch, PoissonBatches, BallsInBins, CyclicPoisson),
+}
 _WORDS = ("kind", "mode", "overflow")
 
 
@@ -63,7 +68,8 @@ def _written(part: Any) -> dict[str, Any]:
 
 
 def _made(given: object, name: str) -> Any:
-    kind = _KINDS.get(given.get("kind", "")) if isinstance(given, dict) else None
+    stated = given.get("kind") if isinstance(given, dict) else None
+    kind = next((one for one in _PARTS[name] if one.__name__ == stated), None)
     if kind is None:
         raise ParameterError(
             f"{name} must be of a kind that this version knows; got another, write the version that made the plan",

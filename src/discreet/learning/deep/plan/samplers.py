@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from fractions import Fraction
 from typing import ClassVar
@@ -15,8 +15,7 @@ from discreet.laws.number import Number
 from discreet.learning.deep.plan.drawing import BatchState, Indices, Places, SecretBatches
 from discreet.learning.deep.plan.most_rows import least_cap
 from discreet.privacy import Relation
-from discreet.privacy.numbers import plain, whole
-from discreet.privacy.records import plainest
+from discreet.privacy.numbers import decimals, plain, whole
 from discreet.randomness import bernoulli_array
 
 MOST_PEOPLE = 1 << 28
@@ -36,7 +35,7 @@ class Overflow(StrEnum):
     DROP = "drop"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class BatchSampler(ABC):
     """The public description of how batches are drawn; the draws themselves are secret.
 
@@ -127,12 +126,17 @@ class BatchSampler(ABC):
                 "sampler=FullBatch()"
             )
 
+    def __repr__(self) -> str:
+        stated = ((one.name, getattr(self, one.name)) for one in fields(self))
+        told = (f"{name}={_shown(value)}" for name, value in stated if value is not None)
+        return f"{type(self).__name__}({', '.join(told)})"
+
     def _cap(self, steps: int) -> int:
         """Return the cut before it is compared with the number of people."""
         return least_cap(self.below - 1, self.share, OVERFLOW_CHANCE / steps)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class SampledBatches(BatchSampler):
     """What samplers of a part of the people share: what is done where a batch outgrows its physical size."""
 
@@ -154,7 +158,7 @@ class SampledBatches(BatchSampler):
             )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class FullBatch(BatchSampler):
     """Everyone is in every batch.
 
@@ -185,11 +189,11 @@ class FullBatch(BatchSampler):
         return self.below
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class PoissonBatches(SampledBatches):
     """Each person is in the batch of a step with probability `rate`, independently of everyone and of other steps.
 
-    The rate is taken for the number it is: a float for the binary fraction it stands for, a Fraction exactly.
+    The rate is read by its decimals, 0.01 as one hundredth, and drawn and priced as exactly that.
 
     Privacy. A step with noise of s times what one person moves is dominated by the pair of a Poisson sample at `rate`
         of Gaussian noise of scale s; steps compose. Add/remove only.
@@ -224,14 +228,14 @@ class PoissonBatches(SampledBatches):
         return heads(self.share, people)
 
 
-def checked_rate(value: object) -> Number:
-    """Return a sampling rate, as plainly as it can be written; raise an error where it is none."""
+def checked_rate(value: object) -> Fraction:
+    """Return a sampling rate exactly, 0.01 as one hundredth; raise an error where it is none."""
     rate = plain(value, name="rate")
     if not 0 < rate <= 1:
         raise ParameterError(
             f"rate must be a chance above 0 and at most 1; got {rate}, write rate=0.01, for example", parameter="rate"
         )
-    return plainest(Fraction(rate))
+    return decimals(rate)
 
 
 def heads(rate: Fraction, count: int) -> Indices:
@@ -240,3 +244,11 @@ def heads(rate: Fraction, count: int) -> Indices:
         start + np.flatnonzero(bernoulli_array(rate, min(_CHUNK, count - start))) for start in range(0, count, _CHUNK)
     ]
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
+
+
+def _shown(value: object) -> str:
+    """Return a field as people would write it."""
+    if isinstance(value, Overflow):
+        return repr(value.value)
+    short = isinstance(value, Fraction) and decimals(float(value)) == value
+    return repr(float(value)) if short and isinstance(value, Fraction) else repr(value)

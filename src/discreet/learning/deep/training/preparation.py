@@ -12,7 +12,7 @@ from typing import Any
 
 import torch
 
-from discreet.errors import AssumptionFailed, ParameterError
+from discreet.errors import AssumptionFailed, DiscreetError, ParameterError
 from discreet.learning.deep.clip import ClippedSum
 from discreet.learning.deep.noise import CorrelatedRelease, FloatRelease, Grid, IntegerRelease
 from discreet.learning.deep.plan import Plan
@@ -41,9 +41,7 @@ class Preparation:
         floats = next((one.dtype for one in mine.parameters() if one.is_floating_point()), torch.float32)
         held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=self.rows)
         batches = SlottedBatches(plan, len(held), size)
-        clipped = ClippedSum(
-            mine, self.loss, plan.clip, physical=size, exact=plan.exact, example=held.example, rows=self.rows
-        )
+        clipped = self._clipped(mine, held.example, size)
         if plan.exact and not batches.fixed_slots and not clipped.slot_independent:
             raise AssumptionFailed(
                 "a row of this model must be computed alike in every slot of a batch on this machine; got another "
@@ -60,6 +58,22 @@ class Preparation:
             divisor=float(plan.divisor),
             steps=plan.steps,
             average=None if self.average is None else AveragedWeights(self.average, clipped.parameters),
+        )
+
+    def _clipped(self, model: Any, example: tuple[Any, Any], size: int) -> ClippedSum:
+        """Return the clipped sums of a model, which is tried on made-up rows: what that says is public."""
+        try:
+            return ClippedSum(
+                model, self.loss, self.plan.clip, physical=size, exact=self.plan.exact, example=example, rows=self.rows
+            )
+        except DiscreetError:
+            raise
+        except Exception as problem:
+            words = f"{type(problem).__name__}: {str(problem)[:200]}"
+        raise ParameterError(
+            "model and loss must take made-up rows of the shapes and types of the data; got an error from them, write "
+            f"others, or another shape of the data ({words})",
+            parameter="model",
         )
 
     def names(self, steps: TrainingSteps) -> dict[str, str]:

@@ -112,7 +112,8 @@ class TrainingSteps:
     def state(self, *, secrets: bool = False) -> dict[str, Any]:
         """Return what a checkpoint keeps; all of it was released, but `places` and `sums`, if `secrets` are kept."""
         self._require_own()
-        places = self._batches.places if secrets and self.done < self.steps else None
+        secrets = secrets and self.done < self.steps  # at the end nothing needs them any more
+        places = self._batches.places if secrets else None
         return {
             "done": self.done,
             "taken": self.taken,
@@ -136,6 +137,14 @@ class TrainingSteps:
 
         Places of people hold until they are drawn anew. Those that another process drew later, and did not keep, are
         lost, and the steps until the next ones are passed over.
+
+        Privacy. Correlated noise that begins anew costs no more than noise that goes on.
+            Proof: sums of steps before the gap count as zero afterwards, so the matrix C' of coefficients that mixed
+            the sums of steps is 0 wherever it is not that of the plan, C; both have no negative entry. What a person
+            adds in steps t, vectors v_t of length at most D, moves the releases by sum_(s,t) (C'^T C')_(s,t) <v_s, v_t>
+            squared, and <v_s, v_t> <= D^2 and (C'^T C')_(s,t) <= (C^T C)_(s,t): at most what the plan is priced for.
+            Batches until the gap, and after it, are as the plan draws them: places are those that were drawn when they
+            were last renewed, or are drawn anew where the plan does that.
         """
         at, every, kept = max(at, self.done), self._batches.renewed_every, state["places"]
         places = None if kept is None else kept.numpy()

@@ -128,6 +128,7 @@ class LossSource(ABC):
     two_sided = True  # whether the lower side comes near the upper one on fine grids
     atoms_only = False  # whether there is no density and no curve
     cap = math.inf  # losses above it need no cells of their own
+    resolution = 0.0  # a step below which finer grids add nothing to what is known of the law
     infinite_mass: tuple[float, float] = (0.0, 0.0)  # bounds on P's mass at infinite loss
 
     @abstractmethod

@@ -244,6 +244,7 @@ class LatticePlan:
             sum(end - start for start, end in (source.extent(reach) for source in sources)) / _MOST_CELLS_TOGETHER,
             22 * math.sqrt(tilt.variance) / LARGEST_TRANSFORM,
             1e-14 * max(abs(tilt.mean) / max(self.total, 1), widest),
+            *(source.resolution for source in sources),
         )
 
     def _widest(self, sources: Sequence[LossSource], reach: Reach) -> float:

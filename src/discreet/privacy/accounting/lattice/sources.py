@@ -15,6 +15,7 @@ from discreet.privacy.accounting.lattice.fft_bounds import UNIT, Floats
 from discreet.privacy.accounting.lattice.loss_map import LossMap, SamplingKind
 from discreet.privacy.numbers import bounds, number
 from discreet.privacy.pairs import (
+    BallsInBinsPair,
     BoundedRangePair,
     FixedSizePair,
     LaplacePair,
@@ -57,6 +58,26 @@ def _direct(pair: Pair, reach: Reach) -> LossSource | None:
             source = table_source(pair)
         case LocationPair():
             source = noise_source(pair, reach)
+        case BallsInBinsPair() if pair.is_followed:
+            source = _balls_in_bins(pair)
+    return source
+
+
+def _balls_in_bins(pair: BallsInBinsPair) -> AtomSource:
+    """The atoms of the ratio R under Q, from below and from above; with a person removed P has R times their mass."""
+    sides, infinite, wobble = [], [], 0.0
+    for upper in (False, True):
+        law = pair.ratios(upper=upper)
+        seen = law.ratio > 0
+        loss, log_mass = np.log(law.ratio[seen]), np.log(law.mass[seen])
+        slack = _SMALL + law.doubt + 16 * UNIT * (np.abs(loss) + np.abs(log_mass))
+        removed = pair.side is Side.REMOVE
+        columns = (loss, log_mass + loss, slack + law.shift) if removed else (-loss, log_mass, slack)
+        sides.append(LatticeAtoms(*columns))
+        infinite.append(law.beyond if removed else math.fsum(law.mass[~seen]) * (1 + 2 * law.doubt + _SMALL))
+        wobble = max(wobble, law.shift + 8 * UNIT * float(np.max(np.abs(loss))))
+    source = AtomSource((sides[0], sides[1]), (0.0, infinite[1]), wobble, law.spacing)
+    source.resolution = law.spacing / 4  # the two laws are further apart than what finer steps would gain
     return source
 
 

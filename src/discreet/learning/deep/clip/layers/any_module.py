@@ -24,7 +24,7 @@ def module_kept(
         whole = list(leaves)
         for place, value in zip(inside, values, strict=True):
             whole[place] = value
-        args, kwargs = pytree.tree_unflatten(whole, form)
+        args, kwargs = (tuple(whole), {}) if form is None else pytree.tree_unflatten(whole, form)
 
         def run(chosen: dict[str, Tensor]) -> tuple[Tensor, ...]:
             out = pytree.tree_leaves(functional_call(module, chosen, args, kwargs))
@@ -46,7 +46,7 @@ class ModuleCall:
     """One call of a module: output gradients and where each tensor has its rows."""
 
     def __init__(
-        self, units: int, input_axes: dict[int, int], output_axes: dict[int, int], signals: Sequence[Tensor]
+        self, units: int, input_axes: Mapping[int, int], output_axes: Mapping[int, int], signals: Sequence[Tensor]
     ) -> None:
         self.units, self.input_axes, self.output_axes, self.signals = units, input_axes, output_axes, signals
 

@@ -19,7 +19,7 @@ from discreet.learning.deep.clip.layers.arithmetic import (
     without,
 )
 
-CONVOLUTION_WAYS = ("ghost", "unfold", "group")
+CONVOLUTION_WAYS = ("unfold", "group", "ghost")
 _PATCHES = 64 * CHUNK  # numbers of patches that are laid out at a time
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +14,7 @@ from discreet.learning.deep.clip.layers.any_module import ModuleCall, module_kep
 from discreet.learning.deep.clip.layers.arithmetic import Arithmetic, Part, Tensor, kept_part
 from discreet.learning.deep.clip.layers.convolution import CONVOLUTION_WAYS, convolution_part
 from discreet.learning.deep.clip.layers.embedding import bag_share, embedding_part, learned_words
-from discreet.learning.deep.clip.layers.linear import linear_part, linear_ways
+from discreet.learning.deep.clip.layers.linear import ghost_ways, linear_part
 from discreet.learning.deep.clip.layers.normalization import normalization_kept
 
 NORMALIZATIONS = (nn.LayerNorm, nn.RMSNorm, nn.GroupNorm, nn.modules.instancenorm._InstanceNorm)
@@ -27,16 +27,23 @@ class Call:
 
     leaves: list[Any]
     form: Any
-    input_axes: dict[int, int]
-    output_axes: dict[int, int]
+    input_axes: Mapping[int, int]
+    output_axes: Mapping[int, int]
     versions: list[int]
     signals: dict[int, Tensor] = field(default_factory=dict)
     shapes: dict[int, Any] = field(default_factory=dict)
 
     def given(self, place: int = 0) -> Tensor:
         """Return an input, rows first."""
-        value = self.leaves[place]
-        return value.movedim(self.input_axes.get(place, 0), 0) if self.input_axes.get(place, 0) else value
+        axis = self.input_axes.get(place, 0)
+        return self.leaves[place].movedim(axis, 0) if axis else self.leaves[place]
+
+    def arguments(self) -> tuple[Any, Any]:
+        """Return the arguments and keywords of the call."""
+        found: tuple[Any, Any] = (
+            (tuple(self.leaves), {}) if self.form is None else pytree.tree_unflatten(self.leaves, self.form)
+        )
+        return found
 
     def signal(self, place: int = 0) -> Tensor:
         """Return the gradient of an output, rows first; zero where nothing depends on it."""
@@ -97,7 +104,10 @@ class LinearLayer(Layer):
 
     def ways(self, calls: Sequence[Call]) -> tuple[str, ...]:
         """Return the names of the ways to the same sum."""
-        return linear_ways(self.positions(calls))
+        positions = self.positions(calls)
+        if positions == 1:
+            return ("outer",)
+        return ("kept", *ghost_ways(positions, self.module.in_features, self.module.out_features))
 
     def positions(self, calls: Sequence[Call]) -> int:
         """Return the number of positions of a unit."""
@@ -107,7 +117,7 @@ class LinearLayer(Layer):
         """Return a and e, (units, positions, width), the calls side by side."""
         a = [call.given().reshape(self.units, -1, self.module.in_features) for call in calls]
         e = [call.signal().reshape(self.units, -1, self.module.out_features) for call in calls]
-        return (a[0], e[0]) if len(calls) == 1 else (torch.cat(a, 1), torch.cat(e, 1))
+        return _side_by_side(a), _side_by_side(e)
 
     def part(self, arithmetic: Arithmetic, way: str, calls: Sequence[Call]) -> Part:
         """Return the norms of the units and the weighted sum."""
@@ -125,7 +135,10 @@ class ConvolutionLayer(Layer):
 
     def ways(self, calls: Sequence[Call]) -> tuple[str, ...]:
         """Return the names of the ways to the same sum."""
-        return CONVOLUTION_WAYS if len({call.leaves[0].shape for call in calls}) == 1 else ("vmap", "loop")
+        if len({call.leaves[0].shape for call in calls}) > 1:
+            return ("vmap", "loop")
+        inputs, outputs = self.module.weight[0].numel(), self.module.out_channels // self.module.groups
+        return ("unfold", "group", *ghost_ways(self.positions(calls), inputs, outputs))
 
     def positions(self, calls: Sequence[Call]) -> int:
         """Return the number of positions of a unit."""
@@ -171,8 +184,8 @@ class EmbeddingLayer(Layer):
 
     def pair(self, calls: Sequence[Call]) -> tuple[Tensor, Tensor]:
         """Return ids (units, T) and e (units, T, width), padding without gradient, the calls side by side."""
-        ids = torch.cat([call.given().reshape(self.units, -1) for call in calls], 1)
-        e = torch.cat([call.signal().reshape(self.units, -1, self.module.embedding_dim) for call in calls], 1)
+        ids = _side_by_side([call.given().reshape(self.units, -1) for call in calls])
+        e = _side_by_side([call.signal().reshape(self.units, -1, self.module.embedding_dim) for call in calls])
         return ids, learned_words(self.module, ids, e)
 
     def part(self, arithmetic: Arithmetic, way: str, calls: Sequence[Call]) -> Part:  # noqa: ARG002  the same for every way
@@ -193,13 +206,18 @@ class BagLayer(EmbeddingLayer):
             ids.append(words.reshape(self.units, -1))
             spread = e.unsqueeze(1).expand(-1, words.shape[1], -1)
             places.append(spread.reshape(self.units, -1, e.shape[-1]))
-        joined = (torch.cat(one, 1) for one in (ids, places, share))
+        joined = (_side_by_side(one) for one in (ids, places, share))
         return embedding_part(arithmetic, self.module.weight, *joined)
+
+
+def _side_by_side(values: Sequence[Tensor]) -> Tensor:
+    """Return the positions of several calls as positions of one."""
+    return values[0] if len(values) == 1 else torch.cat(values, 1)
 
 
 def _factors(call: Call) -> Tensor | None:
     """Return the factors of the words of a bag, if the call had some."""
-    args, kwargs = pytree.tree_unflatten(call.leaves, call.form)
+    args, kwargs = call.arguments()
     return kwargs.get("per_sample_weights", args[2] if len(args) > 2 else None)
 
 

@@ -15,9 +15,9 @@ from discreet.learning.deep.clip.layers.arithmetic import (
 )
 
 
-def linear_ways(positions: int) -> tuple[str, ...]:
-    """Return the ways that a product layer has for this number of positions a unit."""
-    return ("outer",) if positions == 1 else ("ghost", "kept")
+def ghost_ways(positions: int, inputs: int, outputs: int) -> tuple[str, ...]:
+    """Return whether inner products of positions are worth a trial: they take T^2 (inputs + outputs) products."""
+    return ("ghost",) if positions * (inputs + outputs) <= 4 * inputs * outputs else ()
 
 
 def linear_part(arithmetic: Arithmetic, way: str, a: Tensor, e: Tensor, *, weight: bool, bias: bool) -> Part:
