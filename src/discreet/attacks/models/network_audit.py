@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _COLUMNS, _HIDDEN = 10, 16
 _SIZE = 10.0  # a canary's one number: so large that almost all of its gradient lies at its own input
-_INVENTED = 7
+_INVENTED = 7  # the seed of invented people and of the first weights; noise has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,7 @@ class NetworkTraining:
     Cost. About a second for 1,000 canaries and ten steps; needs the extra `deep`.
     """
 
-    def __init__(
-        self, plan: Plan, *, people: int = 100, learning_rate: Number = 0.5, physical: int = 256, seed: int = _INVENTED
-    ) -> None:
+    def __init__(self, plan: Plan, *, people: int = 100, learning_rate: Number = 0.5, physical: int = 256) -> None:
         self._torch: Any = optional("torch", extra="deep", purpose="an audit of a network")
         from discreet.learning.deep.plan import Plan
 
@@ -62,8 +60,8 @@ class NetworkTraining:
         check_whole("people", people, low=1, high=100_000)
         check_whole("physical", physical, low=1, high=4096)
         self.plan, self.physical = plan, physical
-        self._rows, self._labels = invented_labels(people=people, columns=_COLUMNS, seed=seed)
-        self._rate, self._seed = float(learning_rate), seed
+        self._rows, self._labels = invented_labels(people=people, columns=_COLUMNS, seed=_INVENTED)
+        self._rate = float(learning_rate)
 
     def run(self, included: NDArray[np.bool_]) -> list[SeenStep]:
         """Train with the canaries whose coins say so, and return what everybody may see."""
@@ -110,7 +108,7 @@ class NetworkTraining:
         """Return the network at the beginning, the same at every call; the weights of canaries are 0."""
         nn = self._torch.nn
         with self._torch.random.fork_rng(devices=[]), self._torch.no_grad():
-            self._torch.manual_seed(self._seed)
+            self._torch.manual_seed(_INVENTED)
             first = nn.Linear(canaries + _COLUMNS, _HIDDEN)
             first.weight[:, :canaries] = 0.0
             return nn.Sequential(first, nn.Tanh(), nn.Linear(_HIDDEN, 2))
