@@ -14,7 +14,7 @@ import torch
 
 from discreet.errors import AssumptionFailed, DiscreetError, ParameterError
 from discreet.learning.deep.clip import ClippedSum
-from discreet.learning.deep.noise import CorrelatedRelease, FloatRelease, Grid, IntegerRelease
+from discreet.learning.deep.noise import CorrelatedRelease, FloatRelease, GradientGrid, IntegerRelease
 from discreet.learning.deep.plan import Plan
 from discreet.learning.deep.training.averages import AveragedWeights, WeightAverage
 from discreet.learning.deep.training.batches import SlottedBatches, stated_physical
@@ -45,7 +45,8 @@ class Preparation:
         if plan.exact and not batches.fixed_slots and not clipped.slot_independent:
             raise AssumptionFailed(
                 "a row of this model must be computed alike in every slot of a batch on this machine; got another "
-                "result in another slot, write a sampler with overflow='drop', which gives rows slots at random"
+                "result in another slot, write a sampler with overflow='drop' and most_people=..., which gives rows "
+                "slots at random (rate=1 is everyone)"
             )
         _try_optimizer(mine, self.optimizer)
         return TrainingSteps(
@@ -91,7 +92,7 @@ def _release(plan: Plan, clipped: Any, batches: SlottedBatches, physical: int) -
     if not plan.exact:
         deviation = float(Fraction(plan.noise.scale) * Fraction(plan.clip.norm))
         return FloatRelease(shapes, deviation=deviation, steps=plan.steps, device=device)
-    grid = Grid(
+    grid = GradientGrid(
         norm=Fraction(plan.clip.norm),
         dimension=clipped.dimension,
         physical=physical,
