@@ -71,7 +71,7 @@ class NetworkTraining:
 
         seen: list[SeenStep] = []
 
-        class Watched(torch.optim.SGD):  # type: ignore[misc]
+        class NotedDescent(torch.optim.SGD):  # type: ignore[misc]
             """Gradient descent that notes what it is told."""
 
             def step(self, closure: Any = None) -> Any:
@@ -85,7 +85,7 @@ class NetworkTraining:
             self._data(included),
             replace(self.plan),  # all rows are made up, so that it may be used again
             self._loss(),
-            optimizer=lambda parameters: Watched(parameters, lr=self._rate),
+            optimizer=lambda parameters: NotedDescent(parameters, lr=self._rate),
             physical=self.physical,
         )
         return seen[-self.plan.steps :]  # before them the trainer tried the optimizer on made-up gradients
