@@ -180,6 +180,21 @@ def audit_network(
         Proof: the coins are fair and apart from all else, and the scores are made of what the training released.
     Cost. A training, and a pass over all canaries for every step.
     Reference. Steinke, Nasr, Jagielski 2023; Nasr et al. 2023 (canaries in gradients).
+
+    >>> from discreet.learning.deep.plan import Clip, FullBatch, Independent, Plan
+    >>> plan = Plan(
+    ...     sampler=FullBatch(most_people=4096),
+    ...     clip=Clip(1.0),
+    ...     noise=Independent(0.5),
+    ...     steps=2,
+    ...     unit="row",
+    ...     relation=Relation.ADD_REMOVE,
+    ...     divisor=100,
+    ... )
+    >>> game = {"canaries": 200, "guesses": 100, "delta": 1e-5}
+    >>> found = audit_network(NetworkTraining(plan), confidence=1 - 1e-9, **game)
+    >>> found.right > 80, found.refuted
+    (True, False)
     """
     if not isinstance(training, NetworkTraining):
         raise ParameterError(
