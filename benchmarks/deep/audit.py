@@ -53,9 +53,8 @@ class Audited:
         refuted = sum(self._refuted(training, claim) for _ in range(RUNS))
         honest = self.noise == 1
         count, word = (RUNS - refuted, "open") if honest else (refuted, "refuted")
-        what = (
-            f"{self.sampler.name}, epsilon {self.epsilon}, {self.noise} of the noise, {_GUESSES[self.epsilon]} guesses"
-        )
+        game = f"{self.guesses} guesses about {self.canaries:,} canaries"
+        what = f"{self.sampler.name}, epsilon {self.epsilon}, {self.noise} of the noise, {game}"
         wanted = None if self.least is None else count >= self.least
         return Bar(what, f"{word} {count} of {RUNS}", "" if self.least is None else f">= {self.least}", wanted)
 
