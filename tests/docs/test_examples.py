@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from doctest import DocTestParser
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,7 +21,18 @@ def place(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if code(page.read_text(encoding="utf-8"))], ids=place)
+def shown_examples() -> list[Any]:
+    """Return the pages with examples; those about networks need torch."""
+    texts = {page: page.read_text(encoding="utf-8") for page in PAGES}
+    torch = pytest.mark.needs("torch")
+    return [
+        pytest.param(page, marks=torch) if "learning.deep" in text else page
+        for page, text in texts.items()
+        if code(text)
+    ]
+
+
+@pytest.mark.parametrize("page", shown_examples(), ids=place)
 def test_the_examples_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
