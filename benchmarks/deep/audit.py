@@ -19,7 +19,7 @@ import torch
 from benchmarks.common.bars import Bar, run, section
 from discreet.attacks import NetworkTraining, audit_network
 from discreet.audit import Outcome, audit
-from discreet.learning.deep.plan import BatchSampler, Clip, FullBatch, Independent, Plan, PoissonBatches
+from discreet.learning.deep.plan import BatchSampler, Clip, FullBatch, IndependentNoise, Plan, PoissonBatches
 from discreet.privacy import Relation
 from discreet.testing.museum import exhibit_named
 
@@ -47,9 +47,9 @@ class Audited:
         """Audit as many trainings as there are runs."""
         claim = Plan.for_target(
             epsilon=self.epsilon, delta=DELTA, sampler=self.sampler, clip=Clip(1.0), steps=STEPS, unit="row",
-            relation=Relation.ADD_REMOVE, divisor=500, noise=Independent,
+            relation=Relation.ADD_REMOVE, divisor=500, noise=IndependentNoise,
         )  # fmt: skip
-        training = NetworkTraining(replace(claim, noise=Independent(Fraction(claim.noise.scale) * self.noise)))
+        training = NetworkTraining(replace(claim, noise=IndependentNoise(Fraction(claim.noise.scale) * self.noise)))
         refuted = sum(self._refuted(training, claim) for _ in range(RUNS))
         honest = self.noise == 1
         count, word = (RUNS - refuted, "open") if honest else (refuted, "refuted")

@@ -12,7 +12,7 @@ import pytest
 from discreet.attacks import NetworkTraining, audit_network
 from discreet.audit import Canaries
 from discreet.errors import ParameterError
-from discreet.learning.deep.plan import Clip, FullBatch, Independent, Plan, PoissonBatches
+from discreet.learning.deep.plan import Clip, FullBatch, IndependentNoise, Plan, PoissonBatches
 from discreet.privacy import Relation
 
 torch = pytest.importorskip("torch")
@@ -25,12 +25,12 @@ CANARIES = 1000
 def plan(epsilon, sampler=None, *, steps=10, relation=Relation.ADD_REMOVE):
     return Plan.for_target(
         epsilon=epsilon, delta=DELTA, sampler=sampler or FullBatch(most_people=4096), clip=Clip(1.0), steps=steps,
-        unit="row", relation=relation, divisor=500, noise=Independent,
+        unit="row", relation=relation, divisor=500, noise=IndependentNoise,
     )  # fmt: skip
 
 
 def audited(claim, *, noise=Fraction(1), guesses, confidence):
-    training = NetworkTraining(replace(claim, noise=Independent(Fraction(claim.noise.scale) * noise)))
+    training = NetworkTraining(replace(claim, noise=IndependentNoise(Fraction(claim.noise.scale) * noise)))
     return audit_network(
         training, canaries=CANARIES, guesses=guesses, delta=DELTA, confidence=confidence, guarantee=claim.loss
     )
@@ -66,7 +66,9 @@ def test_sampled_canaries_are_weighed_by_the_chance_of_being_in_a_batch():
     Half a canary is such a one on average, and more than ten with a chance of 1e-11. All others are told apart for
     certain: the score of somebody who was never seen is ten times the logarithm of 1/2, that of others far above.
     """
-    sampled = replace(plan(4), sampler=PoissonBatches(rate=Fraction(1, 2), most_people=4096), noise=Independent(0.1))
+    sampled = replace(
+        plan(4), sampler=PoissonBatches(rate=Fraction(1, 2), most_people=4096), noise=IndependentNoise(0.1)
+    )
     training, drawn = NetworkTraining(sampled), Canaries.drawn(CANARIES)
     scores = training.scores(CANARIES, training.run(drawn.included))
     assert np.allclose(scores[~drawn.included], 10 * np.log(0.5))

@@ -12,7 +12,7 @@ import pytest
 
 from discreet.audit import Outcome, audit
 from discreet.errors import DiscreetError, NotCopyable, ParameterError, StreamSpent
-from discreet.learning.deep.plan import Clip, FullBatch, Independent, Plan
+from discreet.learning.deep.plan import Clip, FullBatch, IndependentNoise, Plan
 from discreet.privacy import Relation
 from discreet.testing.museum import exhibit_named
 from discreet.testing.museum.trainings import CLIP, MULTIPLIER, ClippedStep
@@ -22,7 +22,7 @@ PLANTED = ("HalfNoise", "BatchCounted", "ShuffledBatches", "BatchNormalized", "N
 
 def planned() -> Plan:
     return Plan(
-        sampler=FullBatch(most_people=64), clip=Clip(CLIP), noise=Independent(MULTIPLIER), steps=2, unit="row",
+        sampler=FullBatch(most_people=64), clip=Clip(CLIP), noise=IndependentNoise(MULTIPLIER), steps=2, unit="row",
         relation=Relation.ADD_REMOVE, divisor=10, delta=1e-5,
     )  # fmt: skip
 
@@ -45,7 +45,7 @@ def test_every_planted_fault_is_refuted_by_its_exact_law(name: str) -> None:
 
 def test_half_the_noise_is_another_plan_with_another_price() -> None:
     plan = planned()
-    half = replace(plan, noise=Independent(MULTIPLIER / 2))
+    half = replace(plan, noise=IndependentNoise(MULTIPLIER / 2))
     assert half.epsilon(1e-5).lower > 1.9 * plan.epsilon(1e-5).upper
     assert half.digest != plan.digest
 

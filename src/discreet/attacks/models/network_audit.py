@@ -54,7 +54,7 @@ class NetworkTraining:
         if not isinstance(plan, Plan) or plan.relation is not Relation.ADD_REMOVE or plan.noise.coefficients(1) != (1,):
             raise ParameterError(
                 "plan must be a Plan under add/remove with independent noise; got another, write "
-                "Plan.for_target(..., relation=Relation.ADD_REMOVE, noise=Independent)",
+                "Plan.for_target(..., relation=Relation.ADD_REMOVE, noise=IndependentNoise)",
                 parameter="plan",
             )
         check_whole("people", people, low=1, high=100_000)
@@ -181,11 +181,11 @@ def audit_network(
     Cost. A training, and a pass over all canaries for every step.
     Reference. Steinke, Nasr, Jagielski 2023; Nasr et al. 2023 (canaries in gradients).
 
-    >>> from discreet.learning.deep.plan import Clip, FullBatch, Independent, Plan
+    >>> from discreet.learning.deep.plan import Clip, FullBatch, IndependentNoise, Plan
     >>> plan = Plan(
     ...     sampler=FullBatch(most_people=4096),
     ...     clip=Clip(1.0),
-    ...     noise=Independent(0.5),
+    ...     noise=IndependentNoise(0.5),
     ...     steps=2,
     ...     unit="row",
     ...     relation=Relation.ADD_REMOVE,
