@@ -129,6 +129,59 @@ def test_what_is_no_question_is_refused():
         inversion(model, members, outsiders, secret=0, frequency=1)
 
 
+def test_a_column_of_predictions_is_as_good_as_a_list_of_them():
+    members, outsiders = invented_doses(people=60, columns=10, seed=1)
+    plain = LinearRegression().fit(*members)
+    column = LinearRegression().fit(members[0], members[1][:, np.newaxis])
+    found = [inversion(model, members, outsiders, secret=0) for model in (plain, column)]
+    assert found[0].members.tolist() == found[1].members.tolist()
+
+
+class _Says:
+    """A classifier of two classes that says the same of everybody."""
+
+    def __init__(self, *chances):
+        self.chances, self.classes_ = chances, [0, 1]
+
+    def predict_proba(self, rows):
+        return np.tile(self.chances, (len(rows), 1))
+
+
+def test_a_label_that_a_model_never_saw_is_as_unlikely_with_either_bit():
+    class Sure(_Says):
+        def predict_proba(self, rows):
+            return np.column_stack([rows[:, 0], 1 - rows[:, 0]])
+
+    people = np.array([[1.0], [0.0], [0.0]])
+    assert inversion(Sure(), (people, [0, 1, 1]), (people, [0, 7, 7]), secret=0).outsiders.tolist() == [1]
+
+
+@pytest.mark.parametrize("model", [_Says(math.nan, math.nan), _Says(0.3, 0.3, 0.4)])
+def test_a_model_that_gives_no_chances_is_refused(model):
+    people = (np.array([[1.0], [0.0]]), [0, 1])
+    with pytest.raises(InputError, match="chance"):
+        inversion(model, people, people, secret=0)
+
+
+@pytest.mark.parametrize(
+    "people",
+    [None, 5, (), ([[1.0]],), ([["Helen"]], [1]), ([[10**400]], [1]), ([[1.0], [1.0, 2.0]], [1, 2]), ([[1j]], [1])],
+)
+def test_what_is_no_table_is_refused_without_showing_a_cell(people):
+    known, _ = invented_doses(people=10, columns=1, seed=3)
+    with pytest.raises(InputError) as caught:
+        inversion(LinearRegression().fit(*known), people, known, secret=0)
+    assert "Helen" not in str(caught.value)
+    assert caught.value.__context__ is None
+
+
+@pytest.mark.parametrize("label", ["Helen", None, math.nan, math.inf, 1j])
+def test_a_regression_has_labels_that_are_numbers(label):
+    known, _ = invented_doses(people=10, columns=1, seed=3)
+    with pytest.raises(InputError, match="finite numbers"):
+        inversion(LinearRegression().fit(*known), ([[1.0]], [label]), known, secret=0)
+
+
 def test_results_add_up():
     one, other = (Inversion(np.array([share]), np.array([0.5]), top) for share, top in ((0.6, 0.2), (0.8, 0.3)))
     both = one + other
@@ -158,8 +211,19 @@ def test_a_frame_reaches_the_model_as_it_is_and_is_not_changed():
         inversion(model, *framed, secret=names[0] + "s")
 
 
-def test_a_label_that_the_model_does_not_know_is_refused():
+@pytest.mark.parametrize("labels", [["sick", "hale"], [0, 1], [None, 1.5]])
+def test_labels_none_of_which_the_model_knows_are_refused(labels):
     rows = np.array([[0.0, 1.0], [1.0, 0.0]] * 5)
     model = LogisticRegression().fit(rows, ["ill", "well"] * 5)
     with pytest.raises(InputError, match="classes that the model knows"):
-        inversion(model, (rows, ["ill", "hale"] * 5), (rows, ["ill", "well"] * 5), secret=0)
+        inversion(model, (rows, labels * 5), (rows, ["ill", "well"] * 5), secret=0)
+
+
+@pytest.mark.parametrize("cells", [["Helen", 1], [pd.NA, 1], ["0", "1"], [[1], 1]])
+def test_a_secret_column_of_a_frame_that_holds_no_bits_is_refused_without_showing_a_cell(cells):
+    name = "bit"
+    frame = pd.DataFrame({name: pd.Series(cells, dtype=object), "b": [1.0, 2.0]})
+    with pytest.raises(InputError, match="must hold bits") as caught:
+        inversion(_Says(0.5, 0.5), (frame, [0, 1]), (frame, [0, 1]), secret=name)
+    assert "Helen" not in str(caught.value)
+    assert caught.value.__context__ is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from itertools import product
 from statistics import NormalDist
 
 import numpy as np
@@ -92,6 +93,29 @@ def test_pairs_are_of_different_models_and_people():
     assert found.area == pytest.approx(won / 2)
 
 
+def test_pairs_are_counted_as_one_by_one_and_in_a_few_sorts():
+    draw = np.random.default_rng(2)
+    included = draw.integers(0, 2, (7, 6)).astype(bool)
+    scores = draw.integers(0, 5, included.shape).astype(np.float64)
+    wins, pairs = np.zeros((7, 7)), 0
+    for one, person, other, stranger in product(range(7), range(6), range(7), range(6)):
+        if one != other and person != stranger and included[one, person] and not included[other, stranger]:
+            wins[one, other] += np.sign(scores[one, person] - scores[other, stranger]) / 2 + 0.5
+            pairs += 1
+    found = ShadowMembership(scores, included, None)._shares()
+    assert np.allclose(found[0], wins.sum(axis=1) / (pairs / 7))
+    assert np.allclose(found[1], wins.sum(axis=0) / (pairs / 7))
+
+
+def test_the_area_of_many_models_takes_no_pair_of_models_by_itself(monkeypatch):
+    sorted_before = []
+    sort = np.sort
+    monkeypatch.setattr(np, "sort", lambda *given: sorted_before.append(1) or sort(*given))
+    included = np.random.default_rng(2).integers(0, 2, (200, 30)).astype(bool)
+    assert ShadowMembership(included * 1.0, included, None).area == 1.0
+    assert len(sorted_before) == 2 * (1 + 200 + 30)  # and not 200 * 199
+
+
 def test_ties_count_half():
     included = np.random.default_rng(1).integers(0, 2, (8, 30)).astype(bool)
     assert ShadowMembership(np.zeros((8, 30)), included, None).area == pytest.approx(0.5)
@@ -105,7 +129,7 @@ def test_progress_counts_the_models_and_a_question_without_people_is_refused():
     )
     assert seen == [(place, 8) for place in range(1, 9)]
     assert "area" in str(found)
-    with pytest.raises(InputError, match="at least four"):
+    with pytest.raises(InputError, match="at least 4"):
         shadow_membership(unregularized, rows[:3], labels[:3], models=8, seed=1)
 
 
@@ -129,3 +153,35 @@ def test_what_is_no_training_of_a_classifier_is_refused():
         shadow_membership(LogisticRegression(), *PEOPLE, models=8, seed=1)
     with pytest.raises(ParameterError, match="predict_proba"):
         shadow_membership(Ridge().fit, *PEOPLE, models=8, seed=1)
+
+
+def test_what_cannot_be_used_is_refused_before_a_model_is_trained():
+    def never(*_):
+        raise AssertionError("trained")
+
+    rows, labels = invented_labels(people=20, columns=3, seed=1)
+    for changed in ({"mu": "x"}, {"mu": -1}, {"models": 2.0}, {"seed": -1}, {"seed": "x"}, {"seed": 1.5}):
+        with pytest.raises(ParameterError):
+            shadow_membership(never, rows, labels, **{"models": 8, "seed": 1, **changed})
+    for table in ([["Helen", 1.0]] * 20, [[1.0], [1.0, 2.0]] * 10, [[10**400]] * 20, None):
+        with pytest.raises(InputError) as caught:
+            shadow_membership(never, table, labels, models=8, seed=1)
+        assert "Helen" not in str(caught.value)
+        assert caught.value.__context__ is None
+
+
+def test_models_that_give_no_chances_and_levels_that_are_none_are_refused():
+    class Unsure:
+        classes_ = (0, 1)
+
+        def predict_proba(self, rows):
+            return np.full((len(rows), 2), np.nan)
+
+    rows, labels = invented_labels(people=20, columns=3, seed=1)
+    for model, error in ((None, ParameterError), (Unsure(), InputError)):
+        with pytest.raises(error, match="model"):
+            shadow_membership(lambda *_, model=model: model, rows, labels, models=8, seed=1)
+    found = shadow_membership(unregularized, rows, labels, models=8, seed=1)
+    for level in (-0.1, 1.5, "x", None, float("nan")):
+        with pytest.raises(ParameterError):
+            found.found(level)

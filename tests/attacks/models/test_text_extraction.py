@@ -86,8 +86,9 @@ def test_the_ceiling_of_a_pure_price_is_that_of_the_best_guess(among):
 
 
 def test_what_is_no_text_is_refused():
-    with pytest.raises(InputError, match="tokens, whole numbers from 0 to 23"):
-        ngrams([[24, 0, 0]], order=2)
+    for messages in (5, None, "my code is"):
+        with pytest.raises(InputError, match="tokens from 0 to 23"):
+            ngrams(messages, order=2)
     with pytest.raises(ParameterError, match="order"):
         ngrams([[1, 2]], order=9)
     model = ngrams([[1, 2, 3, 4]], order=4)
@@ -98,10 +99,23 @@ def test_what_is_no_text_is_refused():
     with pytest.raises(ParameterError, match="loss must be a price"):
         guess_ceiling(PureDP(1), among=10)  # type: ignore[arg-type]
     assert repr(model) == "NGrams(order 4, 24 tokens)"
+    with pytest.raises(ParameterError, match="model"):
+        extraction(None, secret=(1,))
+    for odd in (None, "x", (4.5,), (-1,), ("1",), ([],), 3, (10,)):
+        with pytest.raises(InputError, match="digits"):
+            extraction(model, secret=odd)
+    for odd in (None, (10, 11, 24), (-1, -1, -1), ("a", "b", "c")):
+        with pytest.raises(InputError, match="prompt"):
+            extraction(model, prompt=odd, secret=(1,))
+    for messages in ([], [[1, 2]], [[24] * 9, [-1] * 9]):
+        with pytest.raises(InputError, match="in a row"):
+            model.right(messages)
 
 
-def test_a_message_that_is_no_list_of_tokens_is_not_shown():
-    with pytest.raises(InputError, match="write 0 to 9 for digits") as caught:
-        ngrams([["my", "code", "is", "471"]], order=4)
-    assert "471" not in str(caught.value)
-    assert caught.value.__context__ is None
+@pytest.mark.parametrize(
+    "odd", [[24, 0, 0], [-1, 2], ["a", 2], [2**70, 1], [1.5, 2], [math.nan, 1], [[1], 2], "ab", 7, None]
+)
+def test_a_message_of_anything_but_tokens_counts_for_nothing_and_is_not_shown(odd):
+    counted = ngrams([[1, 2, 3], odd, [3, 4]], order=2).counts
+    assert np.array_equal(counted, ngrams([[1, 2, 3], [3, 4]], order=2).counts)
+    ngrams([odd], order=2, epsilon=1)

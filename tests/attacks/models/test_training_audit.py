@@ -125,7 +125,7 @@ def test_sums_of_any_number_of_lines_are_scored_coordinate_by_coordinate(shape):
     assert audit_training(training, canaries=100, guesses=10, delta=0, confidence=0.95).right == 10
 
 
-@pytest.mark.parametrize("shape", [(), (99,), (100, 1)])
+@pytest.mark.parametrize("shape", [(), (99,), (1, 99), (100, 1)])
 def test_sums_that_say_nothing_about_single_canaries_are_refused(shape):
     def training(_, see):
         see(np.zeros(shape), lambda sums: sums + 0.0)
@@ -137,3 +137,26 @@ def test_sums_that_say_nothing_about_single_canaries_are_refused(shape):
 def test_an_estimator_is_no_training():
     with pytest.raises(ParameterError, match="must be a function"):
         audit_training(object(), canaries=100, guesses=10, delta=0, confidence=0.95)
+
+
+@pytest.mark.parametrize("shape", [(2, 4), (3, 1, 4)])
+def test_answers_of_another_shape_than_the_sums_are_refused(shape):
+    def odd(_, see):
+        see(np.zeros((1, 4)), lambda _: np.zeros(shape))
+
+    with pytest.raises(ParameterError, match="one shape"):
+        audit_training(odd, canaries=4, guesses=2, delta=0, confidence=0.95)
+
+
+def test_what_cannot_be_audited_is_refused_before_the_training():
+    def never(*_):
+        raise AssertionError("trained")
+
+    for confidence in ("x", None, [], float("nan"), 2):
+        with pytest.raises(ParameterError):
+            audit_training(never, canaries=4, guesses=2, delta=0, confidence=confidence)
+    with pytest.raises(ParameterError, match="training"):
+        audit_training(None, canaries=4, guesses=2, delta=0, confidence=0.9)
+    for times in (0, -1, 2.0, 10**9):
+        with pytest.raises(ParameterError, match="times"):
+            RepeatedRows(DescentTraining(epsilon=4, delta=DELTA, people=100, steps=1), times)

@@ -85,6 +85,12 @@ def test_released_means_are_within_the_transfer_bound_of_the_population():
         lambda: generalization_gap(PureDP(1, relation=ONE).loss, delta=-0.1),
         lambda: transfer_bound(PureDP(1, relation=ONE).loss, sample_error=-1, sample_failure=0.1, confidence=0.9),
         lambda: transfer_bound(PureDP(1, relation=ONE).loss, sample_error=0.1, sample_failure=0.1, confidence=1),
+        *(
+            lambda odd=odd: transfer_bound(
+                PureDP(1, relation=ONE).loss, sample_error=odd, sample_failure=0.1, confidence=0.9
+            )
+            for odd in ("0.1", None, math.nan, math.inf, 10**400)
+        ),
     ],
 )
 def test_what_cannot_be_used_is_refused(call):

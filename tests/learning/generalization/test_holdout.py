@@ -7,12 +7,14 @@ import math
 import pickle
 import sys
 import threading
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.learning.generalization import Ladder, ReusableHoldout
+from discreet.learning.generalization.holdout import _right_alone
 
 PRICE = {"epsilon": 1, "delta": 1e-6}
 SIGNS = np.array([-1, 1], dtype=np.float32)
@@ -144,6 +146,10 @@ def test_the_plan_says_the_price_before_anything_is_asked():
         ({"bounds": (0, math.inf)}, ParameterError),
         ({"threshold": 0}, ParameterError),
         ({"threshold": 1}, ParameterError),
+        ({"threshold": "x"}, ParameterError),
+        ({"threshold": None}, ParameterError),
+        ({"threshold": Fraction(10) ** 400}, ParameterError),
+        ({"bounds": (0, Fraction(10) ** 400)}, ParameterError),
         ({"hits": 0}, ParameterError),
         ({"people": 0}, ParameterError),
         ({"epsilon": 0}, ParameterError),
@@ -161,15 +167,78 @@ def test_scores_of_another_length_are_refused_and_cost_nothing():
         made.ask(on_training=0.9, on_holdout=[0.1] * 3)
     with pytest.raises(InputError):
         made.ask(on_training=[3.0], on_holdout=[0.1] * 4000)
+    with pytest.raises(InputError):  # and nothing about the mean of nothing
+        made.ask(on_training=[], on_holdout=[0.1] * 4000)
     assert made.remaining == 5
 
 
 def test_what_is_no_number_counts_as_the_lower_bound_and_is_never_told():
     made = holdout(people=3)
     assert made._sum([1, "Helen", None]) == made._sum([1, 0, 0]) == 1 << 20
+    assert made._sum([1, [2, 3], "Helen"]) == made._sum([1, 0, 0])
+    with pytest.raises(InputError):
+        made.ask(on_training=0.5, on_holdout=[[1], [0], [0]])
+
+
+class _Hostile:
+    def __array__(self, *_, **__):
+        raise RuntimeError("Helen has 7")
+
+
+@pytest.mark.parametrize("odd", [_Hostile(), "Helen", b"Helen", [2, 3], None, 1j, 2**2000, math.nan, -math.inf])
+def test_one_odd_score_is_the_lower_bound_in_silence(odd):
+    made = holdout(people=3)
+    assert made._sum([1, 0.25, odd]) - made._sum([1, 0.25, 0]) in (0, 1 << 20)
     with pytest.raises(InputError) as caught:
-        made.ask(on_training=0.5, on_holdout=[[1], [2, 3], "Helen"])
-    assert "Helen" not in str(caught.value)
+        made._sum(_Hostile())
+    assert caught.value.__cause__ is None
+    assert caught.value.__context__ is None
+
+
+def test_a_score_beyond_all_floats_is_clipped_without_a_warning():
+    scores = np.array([1, 0, np.longdouble("1e4000")], dtype=np.longdouble)
+    assert holdout(people=3)._sum(scores) == 2 << 20
+
+
+class _Above:
+    """A model that labels rows by their first cell, and warns of zeros."""
+
+    def predict(self, rows):
+        return (np.log(np.asarray(rows)[:, 0].astype(np.float64)) > 0).astype(np.int64)
+
+
+@pytest.mark.theorem("ReusableHoldout.privacy")
+@pytest.mark.parametrize("odd", ["x", None, 2**70, [1], 1j, 0.5, _Hostile()])
+@pytest.mark.parametrize("kept", [list, tuple])
+def test_one_odd_row_or_label_of_the_holdout_changes_its_own_score_alone(odd, kept):
+    rows, labels = [[1 + place % 2, 0] for place in range(50)], [place % 2 for place in range(50)]
+    right = _right_alone(_Above(), kept(rows), kept(labels))
+    for held, truth in (([[odd, 0], *rows[1:]], labels), ([[1], *rows[1:]], labels), (rows, [odd, *labels[1:]])):
+        found = _right_alone(_Above(), kept(held), kept(truth))
+        assert found[1:].tolist() == right[1:].tolist() == [1] * 49
+
+
+def test_a_warning_about_one_row_of_the_holdout_is_not_told():
+    with np.errstate(all="raise"):
+        assert _right_alone(_Above(), np.array([[0.0], [2.0]]), [0, 1]).tolist() == [1, 1]
+
+
+def test_a_forked_ladder_says_no_though_its_lock_is_held():
+    board = Ladder(50, step=0.05, hits=1, bounds=(0, 1), start=0.5, **PRICE)
+    board._owner = None  # as in a process that was forked off while a thread had the lock
+    told = []
+
+    def submit() -> None:
+        try:
+            board.submit([0.5] * 50)
+        except StreamSpent as error:
+            told.append(error)
+
+    with board._lock:
+        thread = threading.Thread(target=submit, daemon=True)
+        thread.start()
+        thread.join(60)
+    assert len(told) == 1
 
 
 @pytest.mark.theorem("ReusableHoldout.accuracy")
@@ -178,7 +247,7 @@ def test_the_error_about_the_population_says_something_where_the_price_is_small(
     sample, population = made.error(queries=1000, confidence=0.95)
     assert 0.02 < sample < 0.05
     assert sample < population < 0.2
-    for queries, confidence in ((0, 0.9), (10, 1.0), (10, 0.0)):
+    for queries, confidence in ((0, 0.9), (10, 1.0), (10, 0.0), (10, "x"), (10, None), (10, math.nan)):
         with pytest.raises(ParameterError):
             made.error(queries=queries, confidence=confidence)
 
@@ -187,7 +256,7 @@ def test_the_number_of_queries_is_the_largest_within_the_error():
     made = ReusableHoldout(40_000, threshold=0.05, hits=5, epsilon=1, delta=1e-6, bounds=(0, 1))
     most = made.queries(error=0.065, confidence=0.95)
     assert made._sample_error(most, 0.05) <= 0.065 < made._sample_error(most + 1, 0.05)
-    for error, confidence in ((0.04, 0.95), (0.07, 1.0), (-1, 0.9)):
+    for error, confidence in ((0.04, 0.95), (0.07, 1.0), (-1, 0.9), ("x", 0.9), (math.nan, 0.9)):
         with pytest.raises(ParameterError):
             made.queries(error=error, confidence=confidence)
 

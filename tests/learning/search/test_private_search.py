@@ -218,9 +218,50 @@ def test_what_goes_wrong_inside_is_one_constant_message_and_stays_charged() -> N
     assert len(_charges(ledger)) == 1
 
 
+@pytest.mark.theorem("PrivateSearch.privacy")
+def test_a_run_that_fails_is_the_worst_one_and_does_not_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Were the first failure the end, a search of 30 runs would hardly ever return a model, and one of a run would."""
+    made: list[int] = []
+
+    def factory(*, level: float, **_: float) -> Any:
+        made.append(1)
+
+        def run(*_: Any) -> tuple[float, float]:
+            if level == 0:
+                raise ValueError("row 7 holds 42")
+            return level, level
+
+        return run
+
+    _runs(monkeypatch, 30)
+    search = PrivateSearch(
+        factory, [{"level": 0}, {"level": 1}], runs=3, epsilon=1, delta=1e-6, relation=Relation.CHANGE_ONE
+    )
+    assert search.fit([5]).best_params_ == {"level": 1}  # but for 2^-30
+    assert len(made) == 30
+    search.set_params(settings=[{"level": 0}])
+    with pytest.raises(QueryFailed) as caught:
+        search.fit([5])
+    assert len(made) == 60
+    assert caught.value.__context__ is None
+
+
+class _Cheaper(Poisson):
+    def winning(self, better: Any) -> Any:
+        return better / better
+
+
 @pytest.mark.parametrize(
     ("changed", "word"),
     [
+        ({"runs": None, "law": _Cheaper(3)}, "law"),
+        ({"settings": None}, "settings"),
+        ({"settings": 3}, "settings"),
+        ({"settings": iter([{"bins": 2}])}, "settings"),
+        ({"share": None}, "share"),
+        ({"delta": Fraction(1, 10**400)}, "delta"),
+        ({"epsilon": 1e-300, "delta": 1e-300}, "epsilon"),
+        ({"epsilon": None, "base": GaussianDP(1e100)}, "base"),
         ({"runs": None}, "runs"),
         ({"law": Poisson(3)}, "runs"),
         ({"runs": 0.5}, "runs"),

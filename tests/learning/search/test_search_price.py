@@ -3,6 +3,7 @@
 import math
 from collections import Counter
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from discreet.errors import ParameterError
 from discreet.learning import Poisson, TruncatedNegativeBinomial
 from discreet.learning.search import RunsLaw, pure_search_epsilon, search_delta, search_epsilon
+from discreet.learning.search.price import largest_base_mu
 from discreet.privacy import GaussianDP, largest_mu
 from discreet.privacy.guarantees.moments import renyi_epsilon
 
@@ -171,3 +173,27 @@ def test_laws_that_make_no_sense_are_refused() -> None:
                   lambda: TruncatedNegativeBinomial(eta=math.nan, gamma=0.5)):  # fmt: skip
         with pytest.raises(ParameterError):
             wrong()
+
+
+@pytest.mark.parametrize("law", [TruncatedNegativeBinomial.of_mean(10), Poisson(500)])
+def test_prices_from_the_smallest_to_the_largest_are_numbers_that_grow(law: RunsLaw) -> None:
+    found = [search_epsilon(Fraction(mu), law, Fraction(1, 10**6)) for mu in (1e-300, 1e-3, 93, 94, 1e3, 1e6)]
+    assert found == sorted(found)
+    assert found[-1] > 5e11  # mu^2 / 2
+    assert largest_base_mu(Fraction(10) ** 300, Fraction(1, 10**6), law) <= 10**6
+
+
+@pytest.mark.parametrize("count", [2.5, math.nan, "3", None, [], 2**70])
+def test_what_is_no_number_of_runs_has_no_chance(count: Any) -> None:
+    with pytest.raises(ParameterError):
+        Poisson(3).pmf(count)
+
+
+@pytest.mark.parametrize("frequency", [-0.1, 1.5, "x", None, math.nan])
+def test_what_is_no_frequency_is_not_hit(frequency: Any) -> None:
+    with pytest.raises(ParameterError):
+        Poisson(3).hit(frequency)
+
+
+def test_a_law_of_hardly_any_runs_has_a_price() -> None:
+    assert search_epsilon(Fraction(1, 2), Poisson(1e-9), Fraction(1, 10**6)) >= 0

@@ -64,13 +64,18 @@ def test_randomized_response_is_priced_at_what_it_is(epsilon):
 
 
 @pytest.mark.theorem("certified.privacy")
-def test_one_point_of_the_curve_is_charged_as_a_point():
-    session = ZCDPFilter(1, 1e-3)
-    loss = gaussian(10)
-    session.spend(loss, at_delta=1e-4)
+def test_a_delta_buys_what_one_point_or_the_rest_of_the_curve_certifies():
+    loss, leaky = gaussian(10), ApproxDP(1, 1e-4).loss
     epsilon = loss.epsilon(round_down(Fraction(1, 10**4))).upper  # the curve takes floats
-    assert session.spent == ApproxDP(epsilon, 1e-4).to_zcdp()
-    assert session.spent.rho <= epsilon**2 / 2
+    concentrated, normal = ZCDPFilter(1, 1e-3), GaussianFilter(1, 1e-3)
+    for session in (concentrated, normal):
+        session.spend(loss, at_delta=1e-4)
+    assert concentrated.spent.rho <= 1 / 200  # that of the continuous noise: the curve but for the delta says more
+    assert concentrated.spent.rho < ApproxDP(epsilon, 1e-4).to_zcdp().rho / 7
+    assert normal.spent.mu <= 0.1
+    point = GaussianFilter(9, 1e-3)
+    point.spend(leaky, at_delta=2e-4)
+    assert point.spent.mu <= PureDP(1).to_gaussian().mu
 
 
 @pytest.mark.theorem("certified.privacy")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.attacks.ceilings import Flip, ceiling
+from discreet.attacks.models.people import attacked_people, chances_of_own, is_frame, predicted_numbers
 from discreet.attacks.results import read_only
 from discreet.display.result import Row, percent, told_in_rows
 from discreet.errors import InputError, MissingParameter, ParameterError
@@ -119,8 +120,8 @@ def inversion(
     chance = float(probability(frequency, name="frequency"))
     if not 0 < chance < 1:
         raise ParameterError("frequency must lie strictly between 0 and 1; got an end", parameter="frequency")
-    shares = [_right(model, people, secret, chance, deviation) for people in (members, outsiders)]
     top = None if loss is None else gap_ceiling(loss)
+    shares = [_right(model, people, secret, chance, deviation) for people in (members, outsiders)]
     return Inversion(np.array([shares[0]]), np.array([shares[1]]), top)
 
 
@@ -139,14 +140,13 @@ def gap_ceiling(loss: PrivacyLoss) -> float:
 
 def _right(model: Any, people: tuple[Any, Any], secret: int | str, chance: float, deviation: Number | None) -> float:
     """Return the frequency of people whose bit is guessed rightly."""
-    framed = hasattr(people[0], "isetitem")  # a model that was fitted on a frame asks for its names and types
-    rows: Any = people[0].copy() if framed else np.array(people[0], dtype=np.float64)
-    labels = np.asarray(people[1])
-    if rows.ndim != 2 or not len(rows) or labels.shape != (len(rows),):
-        raise InputError("people must be rows and as many labels, at least one; got others, write (X, y)")
+    if not isinstance(people, tuple | list) or len(people) != 2:
+        raise InputError("people must be rows and as many labels; got others, write (X, y)")
+    rows, labels = attacked_people(*people, least=1)
+    framed = is_frame(rows)
     place = _place(secret, list(rows.columns) if framed else list(range(rows.shape[1])))
     truth = np.array(rows.iloc[:, place] if framed else rows[:, place])
-    if not np.isin(truth, (0, 1)).all():
+    if not _are_bits(truth):
         raise InputError("the secret column must hold bits, 0 or 1; got others")
     likely = []
     for bit, prior in ((0, 1 - chance), (1, chance)):
@@ -157,6 +157,14 @@ def _right(model: Any, people: tuple[Any, Any], secret: int | str, chance: float
             rows[:, place] = bits
         likely.append(_log_likelihood(model, rows, labels, deviation, fair=chance == 0.5) + math.log(prior))
     return float(np.mean((likely[1] > likely[0]) == (truth == 1)))
+
+
+def _are_bits(cells: NDArray[Any]) -> bool:
+    """Say whether all cells are 0 or 1; what they raise where they cannot be compared is not passed on."""
+    try:
+        return bool(np.isin(cells, (0, 1)).all())
+    except Exception:
+        return False
 
 
 def _place(secret: int | str, names: list[Any]) -> int:
@@ -174,11 +182,7 @@ def _place(secret: int | str, names: list[Any]) -> int:
 def _log_likelihood(model: Any, rows: Any, labels: NDArray[Any], deviation: Number | None, *, fair: bool) -> Floats:
     """Return how likely the model finds each label, in logarithms, up to a constant."""
     if hasattr(model, "predict_proba"):
-        chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
-        own = labels[:, np.newaxis] == np.asarray(model.classes_)[np.newaxis, :]
-        if not own.any(axis=1).all():
-            raise InputError("labels must be classes that the model knows; got others, write people of these classes")
-        return np.asarray(np.log(np.maximum(chances[own], 1e-300)))
+        return np.asarray(np.log(np.maximum(chances_of_own(model, rows, labels), 1e-300)))
     if deviation is None and not fair:
         raise MissingParameter(
             "deviation must say how far a regression is off where the bit is not a fair one; got none, write "
@@ -186,4 +190,7 @@ def _log_likelihood(model: Any, rows: Any, labels: NDArray[Any], deviation: Numb
             parameter="deviation",
         )
     width = 1.0 if deviation is None else float(positive(deviation, name="deviation"))
-    return np.asarray(-(((labels - model.predict(rows)) / width) ** 2) / 2)
+    if labels.dtype.kind not in "biuf" or not np.isfinite(labels).all():
+        raise InputError("labels must be finite numbers where the model is a regression; got others")
+    with np.errstate(over="ignore"):  # a label that far off says nothing about a bit
+        return np.asarray(-(((labels - predicted_numbers(model, rows)) / width) ** 2) / 2)

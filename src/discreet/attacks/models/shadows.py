@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.attacks.models.people import attacked_people, chances_of_own, is_frame
 from discreet.attacks.results import QUARTERS, read_only
 from discreet.attacks.tracing import area_ceiling
 from discreet.data.invention import coins
@@ -17,9 +18,10 @@ from discreet.data.table import check_whole
 from discreet.display import Progress, listener
 from discreet.display.plots import BLUE, INK, SOFT, Plot, axes, explained
 from discreet.display.result import Row, percent, told_in_rows
-from discreet.errors import InputError, ParameterError
+from discreet.errors import ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number
+from discreet.privacy.numbers import plain
 
 Floats = NDArray[np.float64]
 Train = Callable[[Any, NDArray[Any]], Any]
@@ -56,29 +58,21 @@ class ShadowMembership:
     def _shares(self) -> tuple[Floats, Floats]:
         """Return for every model how often its members are above outsiders, and members above its outsiders.
 
-        Each model's mean is weighed by its number of pairs, so that the mean over models is that over all pairs.
+        Each model's mean is weighed by its number of pairs, so that the mean over models is that over all pairs: those
+        of all members and all outsiders, less those of one model and those of one person, which are no pairs.
         """
-        models = len(self.scores)
-        wins, pairs = np.zeros((models, models)), np.zeros((models, models))
-        for one in range(models):
-            for other in range(models):
-                if one != other:
-                    wins[one, other], pairs[one, other] = self._won(one, other)
-        total = pairs.sum() / models
-        return wins.sum(axis=1) / total, wins.sum(axis=0) / total
-
-    def _won(self, one: int, other: int) -> tuple[float, int]:
-        """Return how many pairs of a member of one model and an outsider of another the member wins, and all pairs."""
-        inside, outside = self.included[one], ~self.included[other]
-        members, outsiders = self.scores[one][inside], np.sort(self.scores[other][outside])
-        below = np.searchsorted(outsiders, members, "left") + np.searchsorted(outsiders, members, "right")
-        same = inside & outside
-        own = np.sign(self.scores[one][same] - self.scores[other][same]) / 2 + 0.5
-        return float(below.sum() / 2 - own.sum()), len(members) * len(outsiders) - int(same.sum())
+        pairs = _wins(self.scores, self.included)
+        models = [_wins(*one) for one in zip(self.scores, self.included, strict=True)]
+        people = [_wins(*one) for one in zip(self.scores.T, self.included.T, strict=True)]
+        counted = pairs - np.stack(models, axis=1) - np.stack(people, axis=2)
+        above, outdone, number = counted.sum(axis=2)
+        return above / number.mean(), outdone / number.mean()
 
     def found(self, level: float = 0.01) -> float:
         """Return the frequency of members who score above all but that frequency of the outsiders."""
-        bar = np.quantile(self.scores[~self.included], 1 - level, method="higher")
+        if not 0 <= plain(level, name="level") <= 1:
+            raise ParameterError("level must be a frequency of outsiders; got another, write 0.01", parameter="level")
+        bar = np.quantile(self.scores[~self.included], 1 - float(level), method="higher")
         return float(np.mean(self.scores[self.included] > bar))
 
     def _rows(self) -> list[Row]:
@@ -106,6 +100,18 @@ class ShadowMembership:
         drawn.set_xticks(*QUARTERS)
         drawn.set_yticks(*QUARTERS)
         return explained(drawn, ncols=3)
+
+
+def _wins(scores: Floats, included: NDArray[np.bool_]) -> Floats:
+    """Return for each score: outsiders below a member, members above an outsider, ties half, and a member's pairs."""
+    inside, outside = (np.sort(scores[who]) for who in (included, ~included))
+    over, under = _below(outside, scores), len(inside) - _below(inside, scores)
+    return np.stack([np.where(included, over, 0), np.where(included, 0, under), np.where(included, len(outside), 0)])
+
+
+def _below(ordered: Floats, values: Floats) -> Floats:
+    """Return how many of the numbers in order are below each value, ties half."""
+    return (np.searchsorted(ordered, values, "left") + np.searchsorted(ordered, values, "right")) / 2
 
 
 def shadow_membership(
@@ -147,9 +153,6 @@ def shadow_membership(
     >>> shadow_membership(forest.fit, *people, models=16, seed=1).area > 0.65
     True
     """
-    framed = hasattr(rows, "iloc")  # a pipeline may ask for the names and types of a frame
-    table: Any = rows if framed else np.asarray(rows, dtype=np.float64)
-    own = np.asarray(labels)
     if not callable(train):
         raise ParameterError(
             "train must be a function of rows and labels that returns a fitted classifier; got another, write "
@@ -157,28 +160,26 @@ def shadow_membership(
             parameter="train",
         )
     check_whole("models", models, low=8, high=100_000)
-    if table.ndim != 2 or own.shape != (len(table),) or len(table) < 4:
-        raise InputError("rows and labels must be at least four of each, as scikit-learn takes them; write X, y")
+    top = None if mu is None else area_ceiling(mu)
+    table, own = attacked_people(rows, labels, least=4)
+    chosen = table.iloc if is_frame(table) else table
     tell = listener(progress)
     included = coins(seed).integers(0, 2, (models, len(table))).astype(bool)
     logits = np.empty(included.shape)
     for place, inside in enumerate(included):
-        logits[place] = _logits(train(table.iloc[inside] if framed else table[inside], own[inside]), table, own)
+        logits[place] = _logits(train(chosen[inside], own[inside]), table, own)
         tell(place + 1, models)
-    top = None if mu is None else area_ceiling(mu)
     return ShadowMembership(_scores(logits, included), included, top)
 
 
 def _logits(model: Any, rows: Any, labels: NDArray[Any]) -> Floats:
-    """Return how sure a model is of everybody's own label; a class that it never saw has no chance."""
+    """Return how sure a model is of everybody's own label."""
     if not hasattr(model, "predict_proba"):
         raise ParameterError(
             "train must return a classifier with predict_proba; got another model, write a classifier's fit",
             parameter="train",
         )
-    chances = np.asarray(model.predict_proba(rows), dtype=np.float64)
-    matches = labels[:, np.newaxis] == np.asarray(model.classes_)[np.newaxis, :]
-    own = np.clip((chances * matches).sum(axis=1), _SUREST, 1 - _SUREST)
+    own = np.clip(chances_of_own(model, rows, labels), _SUREST, 1 - _SUREST)
     return np.asarray(np.log(own) - np.log1p(-own))
 
 

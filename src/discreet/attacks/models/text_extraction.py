@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,8 +47,10 @@ class NGrams:
     def right(self, messages: Sequence[Message]) -> float:
         """Return how often the most frequent continuation is the right one, in messages that the model has not seen."""
         following = self.counts.argmax(axis=-1)
-        places = [np.array(one[place : place + self.order]) for one in messages for place in _starts(one, self.order)]
-        grams = np.array(places)
+        read = [_tokens(one, cut=False) for one in messages]
+        grams = np.array([one[place : place + self.order] for one in read for place in _starts(one, self.order)])
+        if not len(grams):
+            raise InputError(f"messages must hold {self.order} tokens in a row somewhere; got none")
         return float(np.mean(following[tuple(grams[:, :-1].T)] == grams[:, -1]))
 
     def __repr__(self) -> str:
@@ -90,7 +93,8 @@ class TextExtraction:
 def ngrams(messages: Sequence[Message], *, order: int, epsilon: Number | None = None) -> NGrams:
     """Count all n-grams of messages, one a person; with a price every count, of n-grams that never occur too, is noisy.
 
-    Messages are lists of tokens, 0 to 9 for digits and 10 to 23 for words, and are cut to 12 of them.
+    Messages are lists of tokens, 0 to 9 for digits and 10 to 23 for words, and are cut to 12 of them; one with anything
+    else among them counts for nothing.
 
     Privacy. With a price the counts are epsilon-DP for a person more or less.
         Proof: a message has at most 13 - n n-grams, so it moves the counts by at most that in L1, and they have
@@ -106,10 +110,12 @@ def ngrams(messages: Sequence[Message], *, order: int, epsilon: Number | None = 
     if tokens**order > _MOST_CELLS:
         raise ParameterError("order must be smaller; got more n-grams than fit, write order=4", parameter="order")
     counts = np.zeros((tokens,) * order, dtype=np.int64)
+    if not isinstance(messages, Iterable) or isinstance(messages, str):
+        raise InputError(f"messages must be lists of tokens from 0 to {tokens - 1}; got another, write [[1, 2], ...]")
     for message in messages:
         kept = _tokens(message)
         for place in _starts(kept, order):
-            counts[tuple(kept[place : place + order])] += 1
+            counts[kept[place : place + order]] += 1
     if epsilon is None:
         return NGrams(counts.astype(np.float64))
     price = positive_price(epsilon, name="epsilon")
@@ -136,14 +142,16 @@ def extraction(model: NGrams, *, prompt: Message = PROMPT, secret: Message) -> T
     >>> extraction(ngrams(messages, order=4), secret=secret).guess == secret
     True
     """
-    truth = tuple(int(digit) for digit in secret)
-    if not 1 <= len(truth) <= _MOST_DIGITS or not all(0 <= digit < DIGITS for digit in truth):
+    if not isinstance(model, NGrams):
+        raise ParameterError("model must be counts of n-grams; got another, write ngrams(...)", parameter="model")
+    truth, begun = _tokens(secret), _tokens(prompt, cut=False)
+    if not 1 <= len(truth) <= _MOST_DIGITS or not all(digit < DIGITS for digit in truth):
         raise InputError(f"secret must be 1 to {_MOST_DIGITS} digits; got others, write secret=(4, 7, 1)")
-    if len(prompt) < model.order - 1:
+    if len(begun) < model.order - 1:
         raise InputError(f"prompt must have at least {model.order - 1} tokens; got fewer")
     totals = np.zeros(())
     for place in range(len(truth)):
-        known = tuple(prompt[len(prompt) - (model.order - 1) + place :]) if place < model.order - 1 else ()
+        known = begun[len(begun) - (model.order - 1) + place :] if place < model.order - 1 else ()
         part = model.counts[known][(slice(DIGITS),) * (model.order - len(known))]
         totals = totals[..., np.newaxis] + part  # the last digits are the context, broadcast over those before
     flat, own = totals.ravel(), int(np.ravel_multi_index(truth, totals.shape))
@@ -191,21 +199,16 @@ def invented_messages(*, people: int, digits: int, seed: int) -> tuple[list[list
     return spoken.tolist(), secret
 
 
-def _tokens(message: Message) -> NDArray[np.int64]:
-    """Return the first tokens of a message; what numpy says about one that is something else is never passed on."""
+def _tokens(message: Any, *, cut: bool = True) -> tuple[int, ...]:
+    """Return the tokens of a message, none where something else is among them: nobody's message is refused."""
     try:
-        kept = np.array(message[:_LENGTH], dtype=np.int64)
-        usable = kept.ndim == 1 and bool(((kept >= 0) & (kept < DIGITS + WORDS)).all())
-    except Exception:  # its text may show a message
-        usable = False
-    if not usable:
-        raise InputError(
-            f"messages must be lists of tokens, whole numbers from 0 to {DIGITS + WORDS - 1}; got others, write 0 to 9 "
-            f"for digits and {DIGITS} to {DIGITS + WORDS - 1} for words"
-        )
-    return kept
+        kept = tuple(message[:_LENGTH] if cut else message)
+        usable = all(isinstance(one, int | np.integer) and 0 <= one < DIGITS + WORDS for one in kept)
+    except Exception:  # what it says may show a token
+        return ()
+    return tuple(int(one) for one in kept) if usable else ()
 
 
-def _starts(message: Sequence[int] | NDArray[np.int64], order: int) -> range:
+def _starts(message: Sequence[int], order: int) -> range:
     """Return where the n-grams of a message begin."""
     return range(len(message) - order + 1)

@@ -18,7 +18,7 @@ from discreet.data.table import check_whole
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import GaussianDP, Guarantee, Relation
-from discreet.privacy.numbers import exactly
+from discreet.privacy.numbers import exactly, probability
 
 if TYPE_CHECKING:
     from discreet.learning.base import Public
@@ -116,6 +116,9 @@ class RepeatedRows:
     of: DescentTraining
     times: int = 2
 
+    def __post_init__(self) -> None:
+        check_whole("times", self.times, low=1, high=1000)
+
     @property
     def guarantee(self) -> GaussianDP:
         """What the training claims."""
@@ -161,6 +164,7 @@ def audit_training(
     True
     """
     check_whole("canaries", canaries, low=2, high=4096)
+    probability(confidence, name="confidence")
     if not callable(training):
         raise ParameterError(
             "training must be a function of a table of canaries and of what sees its releases; got another, write "
@@ -189,8 +193,13 @@ def _scores(training: Training, canaries: int, answers: Sequence[Floats]) -> Flo
         if not rest:
             raise ParameterError(_OTHERWISE, parameter="training")
         noisy = rest.pop(0)
-        added = _by_coordinate(sums, canaries)
-        scores[:] += (added * (_by_coordinate(noisy, canaries) - added / 2)).sum(axis=0)
+        added, held = _by_coordinate(sums, canaries), _by_coordinate(noisy, canaries)
+        if added.shape != held.shape:
+            raise ParameterError(
+                "a training must release sums of one shape for the same answers; got another, write a fixed one",
+                parameter="training",
+            )
+        scores[:] += (added * (held - added / 2)).sum(axis=0)
         return noisy
 
     training(CanaryTable(np.arange(canaries), canaries), replayed)

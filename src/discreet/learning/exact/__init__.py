@@ -10,7 +10,16 @@ from discreet.learning.exact.measurements import (
     judged,
     stated_relation,
 )
-from discreet.learning.exact.rows import Classes, FitRows, listed_cells, matrix, stated_classes, targets
+from discreet.learning.exact.rows import (
+    Classes,
+    FitRows,
+    listed_cells,
+    listed_column,
+    matrix,
+    stated_classes,
+    targets,
+    unheard,
+)
 from discreet.learning.exact.softmax import (
     Errors,
     clipped_errors,

@@ -7,7 +7,10 @@ is no finite number, and a label that was not declared, make their row count for
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+import threading
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,6 +89,47 @@ def listed_cells(rows: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
         for column, cell in enumerate(row):
             made[place, column] = cell
     return made
+
+
+def listed_column(cells: list[Any] | tuple[Any, ...]) -> NDArray[Any] | None:
+    """Return one cell a row as an array of objects, or None where all of them are sequences: that is another shape."""
+    if cells and all(isinstance(cell, list | tuple) or (isinstance(cell, np.ndarray) and cell.ndim) for cell in cells):
+        return None
+    flat = np.empty(len(cells), dtype=object)
+    for place, cell in enumerate(cells):
+        flat[place] = cell
+    return flat
+
+
+class _Silence:
+    """Filters of warnings are those of the process: the first thread that comes keeps them, the last puts them back."""
+
+    def __init__(self) -> None:
+        self._lock, self._inside, self._kept = threading.Lock(), 0, warnings.catch_warnings()
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._kept = warnings.catch_warnings()
+                self._kept.__enter__()
+                warnings.simplefilter("ignore")
+            self._inside += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._kept.__exit__(None, None, None)
+
+
+_SILENCE = _Silence()
+
+
+@contextmanager
+def unheard() -> Iterator[None]:
+    """Keep warnings, of Python and of numpy, from being told or raised: whether there is one can follow from a row."""
+    with _SILENCE, np.errstate(all="ignore"):
+        yield
 
 
 def _converted(table: Any) -> NDArray[Any] | None:

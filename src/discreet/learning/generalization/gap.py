@@ -10,7 +10,7 @@ from discreet.display.result import told_in_rows
 from discreet.errors import ParameterError, RelationMismatch
 from discreet.laws.number import Number
 from discreet.privacy import PrivacyLoss, Relation
-from discreet.privacy.numbers import probability
+from discreet.privacy.numbers import plain, probability
 
 _LARGEST_LEVEL = 5.0
 _GRID = tuple(_LARGEST_LEVEL * (place / 40) ** 3 for place in range(41))
@@ -96,14 +96,15 @@ def transfer_bound(loss: PrivacyLoss, *, sample_error: float, sample_failure: fl
     _check(loss)
     failure = 1 - float(probability(confidence, name="confidence"))
     chance = float(probability(sample_failure, name="sample_failure"))
-    if failure <= 0 or sample_error < 0:
+    error = float(plain(sample_error, name="sample_error"))
+    if failure <= 0 or error < 0:
         raise ParameterError("confidence must be below 1 and sample_error at least 0; got another")
     found = 1.0
     for level in _levels(loss):
         delta = float(loss.delta(level).upper)
         # b / c + delta / d = failure with the least c + 2 d: c = sqrt(b) k, d = sqrt(delta / 2) k
         root = math.sqrt(chance) + math.sqrt(2 * delta)
-        found = min(found, sample_error + math.expm1(level) + root * root / failure)
+        found = min(found, error + math.expm1(level) + root * root / failure)
     return found
 
 

@@ -20,11 +20,11 @@ from discreet.display import format_number
 from discreet.display.result import told_in_rows
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.number import Number
-from discreet.learning.exact import targets
+from discreet.learning.exact import listed_column, targets, unheard
 from discreet.learning.generalization.gap import transfer_bound
 from discreet.mechanisms import AboveThreshold, Laplace
 from discreet.privacy import ApproxDP, Norm, PrivacyLoss, Relation, Sensitivity, calibrate
-from discreet.privacy.numbers import positive_price, whole
+from discreet.privacy.numbers import plain, positive_price, whole
 from discreet.randomness.process import Process
 
 _GRID = 1 << 20  # steps of a score
@@ -124,8 +124,7 @@ class _PaidHits:
 
     def _answered(self, value: int, threshold: int, total: int) -> float | None:
         """Return a noisy mean where a value is above the threshold, up to noise, else None."""
-        if self._owner != Process.here():
-            raise StreamSpent("this holdout was opened in another process, which may go on using it; ask it there")
+        self._refuse_elsewhere()
         with self._lock:
             if self.remaining <= 0:
                 raise StreamSpent(
@@ -145,6 +144,11 @@ class _PaidHits:
     def __repr__(self) -> str:
         hits = f"hits={self.hits:,}, remaining={self.remaining:,}"
         return f"{type(self).__name__}(people={self.people:,}, {hits}, bounds={self.bounds}, {self.guarantee!r})"
+
+    def _refuse_elsewhere(self) -> None:
+        """Raise an error in a process that was forked off; its lock may be held by a thread that did not come along."""
+        if self._owner != Process.here():
+            raise StreamSpent("this holdout was opened in another process, which may go on using it; ask it there")
 
     def _refuse_copy(self, *_: object) -> NoReturn:
         raise NotCopyable(
@@ -182,12 +186,12 @@ class ReusableHoldout(_PaidHits):
         self, people: int, *, threshold: float, hits: int, epsilon: Number, delta: Number, bounds: Any = None
     ) -> None:
         super().__init__(people, hits=hits, epsilon=epsilon, delta=delta, bounds=bounds)
-        if not 0 < float(threshold) < self.bounds[1] - self.bounds[0]:
+        self.threshold = float(plain(threshold, name="threshold"))
+        if not 0 < self.threshold < self.bounds[1] - self.bounds[0]:
             raise ParameterError(
                 "threshold must be above 0 and below the width of the bounds; got another, write threshold=0.05",
                 parameter="threshold",
             )
-        self.threshold = float(threshold)
 
     def ask(self, *, on_training: Any, on_holdout: Any) -> float:
         """Return the mean of scores: that of the training rows, or a paid one of the holdout.
@@ -196,7 +200,8 @@ class ReusableHoldout(_PaidHits):
             on_training: the scores of the training rows, or their mean; within the bounds.
             on_holdout: the scores of the rows of the holdout, in the same order every time.
         """
-        mean = float(np.mean(_numbers(on_training)))
+        scores = _numbers(on_training)
+        mean = float(np.mean(scores)) if scores.size else math.nan
         if not self.bounds[0] <= mean <= self.bounds[1]:
             raise InputError("scores on the training rows must lie within the bounds; got others, write wider bounds")
         total, expected = self._sum(on_holdout), self._steps(mean)
@@ -226,9 +231,7 @@ class ReusableHoldout(_PaidHits):
         noise and half for the transfer to the population (`transfer_bound`), where the rows are a random sample. The
         transfer starts from an error that holds but very rarely; how rarely is chosen for the least bound.
         """
-        if not 0 < float(confidence) < 1:
-            raise ParameterError("confidence must be between 0 and 1; got another, write 0.95", parameter="confidence")
-        failure, width = (1 - float(confidence)) / 2, self.bounds[1] - self.bounds[0]
+        failure, width = (1 - _confidence(confidence)) / 2, self.bounds[1] - self.bounds[0]
         loss = self.loss
         found = width
         for chance in (failure * 10.0**-power for power in range(1, 9)):
@@ -246,12 +249,11 @@ class ReusableHoldout(_PaidHits):
         >>> 1000 < holdout.queries(error=0.065, confidence=0.95) < 10**9
         True
         """
-        if not 0 < float(confidence) < 1:
-            raise ParameterError("confidence must be between 0 and 1; got another, write 0.95", parameter="confidence")
+        failure, most = 1 - _confidence(confidence), plain(error, name="error")
         few, many = 0, 1
 
         def enough(queries: int) -> bool:
-            return self._sample_error(queries, 1 - float(confidence)) <= float(error)
+            return self._sample_error(queries, failure) <= most
 
         while many < _MOST_QUERIES and enough(many):
             few, many = many, 2 * many
@@ -295,17 +297,18 @@ class Ladder(_PaidHits):
         self, people: int, *, step: float, hits: int, epsilon: Number, delta: Number, bounds: Any = None, start: float
     ) -> None:
         super().__init__(people, hits=hits, epsilon=epsilon, delta=delta, bounds=bounds)
-        if not 0 < float(step) < self.bounds[1] - self.bounds[0]:
+        self.step, self.best = float(plain(step, name="step")), float(plain(start, name="start"))
+        if not 0 < self.step < self.bounds[1] - self.bounds[0]:
             raise ParameterError(
                 "step must be above 0 and below the width of the bounds; got another", parameter="step"
             )
-        if not self.bounds[0] <= float(start) <= self.bounds[1]:
+        if not self.bounds[0] <= self.best <= self.bounds[1]:
             raise ParameterError("start must lie within the bounds; got another", parameter="start")
-        self.step, self.best = float(step), float(start)
 
     def submit(self, scores: Any) -> float:
         """Return the best score so far, which these scores may have become."""
         total = self._sum(scores)
+        self._refuse_elsewhere()
         with self._lock:
             found = self._answered(total, self._steps(self.best + self.step), total)
             self.best = self.best if found is None else max(self.best, found)
@@ -315,7 +318,7 @@ class Ladder(_PaidHits):
 def _bounds(bounds: Any) -> tuple[float, float]:
     """Return two finite numbers, the first below the second."""
     try:
-        low, high = (float(end) for end in bounds)
+        low, high = (float(plain(end, name="bounds")) for end in bounds)
     except (TypeError, ValueError):
         low, high = math.nan, math.nan
     if not (math.isfinite(high - low) and low < high and high - low > 1e-150):
@@ -323,27 +326,73 @@ def _bounds(bounds: Any) -> tuple[float, float]:
     return low, high
 
 
+def _confidence(confidence: object) -> float:
+    """Return a number strictly between 0 and 1."""
+    found = float(plain(confidence, name="confidence"))
+    if not 0 < found < 1:
+        raise ParameterError("confidence must be between 0 and 1; got another, write 0.95", parameter="confidence")
+    return found
+
+
 def _right_alone(model: Any, rows: Any, labels: Any) -> Scores:
-    """Return 1 for every row that a model labels rightly when it is asked about that row alone, else 0. Private."""
-    truth = list(np.asarray(labels))
-    held = rows.iloc if hasattr(rows, "iloc") else np.asarray(rows)
-    return np.array([_is_right(model, held[at : at + 1], truth[at]) for at in range(len(truth))], dtype=np.float64)
+    """Return 1 for every row that a model labels rightly when it is asked about that row alone, else 0. Private.
+
+    Lists stay as they are: an array of them would give all cells and labels the type that the odd one needs.
+    """
+    held, truth = _each_alone(rows), _each(labels)
+    with unheard():
+        return np.array([_is_right(model, held, at, one) for at, one in enumerate(truth)], dtype=np.float64)
 
 
-def _is_right(model: Any, row: Any, label: Any) -> bool:
+def _each_alone(rows: Any) -> Callable[[int], Any]:
+    """Return what gives a table with one of the rows."""
+    if isinstance(rows, list | tuple):
+        return lambda at: np.asarray([rows[at]])
+    if hasattr(rows, "iloc"):
+        return lambda at: rows.iloc[at : at + 1]
+    held = _array(rows)
+    return lambda at: held[at : at + 1]
+
+
+def _each(labels: Any) -> list[Any]:
+    """Return labels, one a row."""
+    if isinstance(labels, list | tuple):
+        return list(labels)
+    found = _array(labels)
+    if found.ndim == 0:
+        raise InputError("labels must be one a row; got another, write an array of them")
+    return list(found)
+
+
+def _is_right(model: Any, held: Callable[[int], Any], at: int, label: Any) -> bool:
     """Say whether a model labels a row rightly; what it raises, which may show the row, is not passed on."""
     try:
-        return bool(np.asarray(model.predict(row)).ravel()[0] == label)
+        return bool(np.asarray(model.predict(held(at))).ravel()[0] == label)
     except Exception:
         return False
 
 
 def _numbers(scores: Any) -> Scores:
-    """Return scores as floats, NaN where one is no number; what numpy says about a cell is not passed on."""
-    try:
-        found = np.asarray(scores)
-    except Exception:  # rows of several lengths, foreign objects
-        raise InputError("scores must be one number a row; got another, write an array of numbers") from None
+    """Return scores as floats, NaN where one is no number; no cell of a list has a say in what the others are."""
+    if isinstance(scores, list | tuple) and not all(type(one) is float for one in scores):
+        column = listed_column(scores)
+        if column is None:
+            raise InputError("scores must be one number a row; got another shape, write an array of numbers")
+        return targets(column)
+    found = _array(scores)
     if found.dtype.kind in "biuf":
-        return found.astype(np.float64)
-    return targets(np.asarray(scores, dtype=object).ravel()).reshape(found.shape)
+        with unheard():
+            return found.astype(np.float64)
+    return targets(found.astype(object).ravel()).reshape(found.shape)
+
+
+def _array(given: Any) -> NDArray[Any]:
+    """Return what numpy makes of scores, rows or labels; what it says about a cell is not passed on."""
+    found: NDArray[Any] | None = None
+    try:
+        found = np.asarray(given)
+    except Exception:  # foreign objects
+        found = None
+    if found is None:  # outside of the handler, so that the message does not carry what was raised
+        raise InputError("scores must be one number a row; got another, write an array of numbers")
+    return found

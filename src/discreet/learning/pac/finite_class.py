@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, ParameterError, QueryFailed
-from discreet.frames import ColumnKind, FrameColumn
+from discreet.errors import InputError, ParameterError
+from discreet.frames import ColumnKind, FrameColumn, frame_library
 from discreet.laws import Law
 from discreet.laws.number import Number
-from discreet.learning.exact import listed_cells, matrix, stated_relation, targets
+from discreet.learning.exact import listed_cells, listed_column, matrix, stated_relation, targets, unheard
 from discreet.mechanisms import Exponential, Mechanism
 from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 
 Labeled = tuple[Any, Any]
 Hypothesis = Callable[[NDArray[Any]], Any]
+_BITS = (ColumnKind.NUMERIC, ColumnKind.BOOLEAN, ColumnKind.OBJECT)
 
 
 class FiniteClassLearner(Mechanism):
     """Choose a hypothesis with probability growing in the number of rows that it labels rightly.
 
-    A hypothesis is a function from rows to labels, one label a row, each a function of its own row alone. Rows are an
-    array, or a frame; cells of lists that are not all whole numbers reach it as objects. Hypotheses may come from a
+    A hypothesis is a function from rows to labels, one label a row, each a function of its own row alone. It must have
+    a label for a row of zeros, which it is asked first; a row about which it raises an error is labeled wrongly. Rows
+    are an array, or a frame, and cannot be changed; cells of lists reach it as objects. Hypotheses may come from a
     generator: then they are tried one after the other and none is kept but the best so far, and the learner can be
     called once.
 
@@ -116,55 +118,100 @@ class FiniteClassLearner(Mechanism):
         return self._hypotheses
 
 
-def labeled(value: Labeled) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return rows and labels as arrays, a label a row; cells of lists stay as they are, whatever is beside them."""
-    try:
-        rows, labels = (_listed(part) if isinstance(part, list | tuple) else np.asarray(part) for part in value)
-    except Exception:  # what it says may show a cell
-        raise InputError("a learner must be given (rows, labels); got another, write learner((X, y))") from None
+def labeled(value: Labeled, *, features: int | None = None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return rows and labels as arrays, a label a row; cells of lists stay as they are, whatever is beside them.
+
+    An empty list of rows has as many columns as there are features: somebody more or less changes no shape. Where there
+    are features, labels are bits: those of a type that holds none are refused. A list has no type.
+    """
+    rows, labels, given = _parts(value)
+    if rows is None or labels is None:
+        raise InputError("a learner must be given (rows, labels); got another, write learner((X, y))")
+    if features is not None and rows.shape == (0, 0):
+        rows = rows.reshape(0, features)
     if rows.ndim != 2 or labels.shape != (len(rows),):
         raise InputError("rows must be a matrix and labels have one entry a row; got other shapes")
+    if features is not None and rows.shape[1] != features:
+        raise InputError("rows must have as many columns as the learner has features; got another number")
+    typed = labels if frame_library(given) is None else given
+    if features is not None and FrameColumn.read(typed).kind not in _BITS:
+        raise InputError('labels must be 0 and 1, or booleans; got texts, times or another type, write y == "yes"')
     return rows, labels
 
 
-def _listed(part: Any) -> NDArray[Any]:
-    """Return lists as an array of objects: no cell has a say in the type of the others."""
-    made = listed_cells(part)
-    if made is None:
-        raise ValueError("rows of different lengths")
-    return made
+def _parts(value: Any) -> tuple[NDArray[Any] | None, NDArray[Any] | None, Any]:
+    """Return rows and labels as arrays, None for what is none, and the labels as they are.
+
+    What numpy says about rows and labels that are none may show a cell.
+    """
+    try:
+        rows, labels = value
+        return _array(rows, listed_cells), _array(labels, listed_column), labels
+    except Exception:
+        return None, None, None
+
+
+def _array(part: Any, listed: Callable[[Any], NDArray[Any] | None]) -> NDArray[Any] | None:
+    """Return lists as an array of objects: no cell has a say in the type of the others; masked cells are None."""
+    if isinstance(part, Sequence) and not isinstance(part, str | bytes) and not hasattr(part, "__array__"):
+        return listed(list(part))
+    if isinstance(part, np.ma.MaskedArray):
+        held = np.array(part.data, dtype=object)
+        held[np.ma.getmaskarray(part)] = None
+        return held
+    return np.asarray(part)
 
 
 def bits_of(value: Labeled, features: int) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return the rows whose cells and label are all 0 or 1, with their labels; others count for nothing. Private."""
-    rows, labels = labeled(value)
-    check_bits(value, rows, features)
+    rows, labels = labeled(value, features=features)
     cells, truth = matrix(rows), targets(labels)
     usable = np.isin(cells, (0, 1)).all(axis=1) & np.isin(truth, (0, 1))
     return cells[usable].astype(np.uint8), truth[usable].astype(np.uint8)
 
 
-def check_bits(value: Labeled, rows: NDArray[Any], features: int) -> None:
-    """Refuse another number of columns, and labels whose type, which is public, holds no 0 and 1."""
-    if rows.shape[1] != features:
-        raise InputError("rows must have as many columns as the learner has features; got another number")
-    if FrameColumn.read(value[1]).kind not in (ColumnKind.NUMERIC, ColumnKind.BOOLEAN, ColumnKind.OBJECT):
-        raise InputError('labels must be 0 and 1, or booleans; got texts, times or another type, write y == "yes"')
-
-
 def errors(hypothesis: Hypothesis, rows: NDArray[Any], labels: NDArray[Any]) -> int:
-    """Return how many rows a hypothesis labels wrongly; whatever it raises becomes one constant message."""
-    wrong: Any = None
+    """Return how many rows a hypothesis labels wrongly; those about which it says nothing are among them.
+
+    Whether it is one at all is decided by a row of zeros, which is public, and never by the rows.
+    """
+    held = rows.view()
+    held.flags.writeable = False
+    with unheard():
+        if len(held) and _given(hypothesis, _zeros(held)) is None:
+            raise ParameterError(
+                "a hypothesis must return one label a row, whatever the rows are; one of them does not for a row of "
+                "zeros. Nothing was released",
+                parameter="hypotheses",
+            )
+        return _wrong(hypothesis, held, labels)
+
+
+def _zeros(rows: NDArray[Any]) -> NDArray[Any]:
+    """Return a row of zeros of the type of the rows, which cannot be changed either."""
+    made = np.zeros((1, rows.shape[1]), dtype=rows.dtype)
+    made.flags.writeable = False
+    return made
+
+
+def _wrong(hypothesis: Hypothesis, rows: NDArray[Any], labels: NDArray[Any]) -> int:
+    """Return how many rows are labeled wrongly; where there are no labels for all of them, each half is tried."""
+    given = _given(hypothesis, rows) if len(rows) else np.empty(0)
+    if given is not None:
+        return _differing(given, labels)
+    if len(rows) == 1:
+        return 1
+    half = len(rows) // 2
+    return _wrong(hypothesis, rows[:half], labels[:half]) + _wrong(hypothesis, rows[half:], labels[half:])
+
+
+def _given(hypothesis: Hypothesis, rows: NDArray[Any]) -> NDArray[Any] | None:
+    """Return the labels of a hypothesis, None where there is not one a row; what it raises may show a row."""
     try:
-        given = np.asarray(hypothesis(rows))
-        wrong = _differing(given, labels) if given.shape == labels.shape else None
-    except Exception:  # what it says may show a row
-        wrong = None
-    if wrong is None:
-        raise QueryFailed(
-            "a hypothesis must return one label a row, whatever the rows are; one of them did not. Nothing was released"
-        )
-    return int(wrong)
+        given = _array(hypothesis(rows), listed_column)
+    except Exception:
+        return None
+    return given if given is not None and given.shape == (len(rows),) else None
 
 
 def _differing(given: NDArray[Any], labels: NDArray[Any]) -> int:

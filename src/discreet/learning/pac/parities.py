@@ -151,7 +151,11 @@ class ParityLearner(PurelyPrivate):
 
 
 def _chances(epsilon: Fraction, relation: Relation) -> tuple[Fraction, Fraction]:
-    """Return p, rounded down, and b for that p, rounded up."""
+    """Return p, rounded down, and b for that p, rounded up.
+
+    Beyond 128 p and b are within 2^-64 of their ends: what keeps a smaller epsilon is good enough.
+    """
+    epsilon = min(epsilon, Fraction(2 * _BITS))
     with precision(4 * _BITS):
         rest = (-ball(epsilon)).exp()
         kept = 1 - rest if relation is Relation.ADD_REMOVE else (1 - rest) / (1 + rest)

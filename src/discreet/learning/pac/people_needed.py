@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from discreet.display.result import told_in_rows
 from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.learning.exact import stated_relation
 from discreet.privacy import Relation
-from discreet.privacy.numbers import positive_price
+from discreet.privacy.numbers import plain, positive_price
+
+_STEEPEST = Fraction(10**6)  # e^-s is 0 long before
 
 
 @told_in_rows
@@ -43,7 +46,7 @@ def slope_of(epsilon: Number, relation: Relation) -> float:
     of epsilon counts. Under change-one half of it does.
     """
     stated_relation(relation)
-    full = float(positive_price(epsilon, name="epsilon"))
+    full = float(min(positive_price(epsilon, name="epsilon"), _STEEPEST))
     return full if relation is Relation.ADD_REMOVE else full / 2
 
 
@@ -87,14 +90,28 @@ def sample_sizes(
     for name, value in (("alpha", alpha), ("beta", beta), *([] if gap is None else [("gap", gap)])):
         if not positive_price(value, name=name) < 1:
             raise ParameterError(f"{name} must be between 0 and 1; got another, write {name}=0.1", parameter=name)
-    if not 0 <= log_size < math.inf:
+    logarithm = float(plain(log_size, name="log_size"))
+    if logarithm < 0:
         raise ParameterError(
             "log_size must be the logarithm of the number of hypotheses; got another, write math.log(size)",
             parameter="log_size",
         )
-    slope = slope_of(epsilon, relation)
-    plain, half, quarter = (log_size + math.log(times / beta) for times in (1, 2, 4))
-    realizable = max(8.0, 2 / slope) * half / alpha
-    agnostic = max(8 * quarter / alpha**2, 2 * half / (slope * alpha))
-    by_gap = None if gap is None else math.ceil(plain / -math.log1p(gap * math.expm1(-slope)))
-    return SampleSizes(math.ceil(plain / alpha), math.ceil(realizable), math.ceil(agnostic), by_gap)
+    distance = None if gap is None else float(gap)
+    found = _sizes(logarithm, float(alpha), float(beta), slope_of(epsilon, relation), distance)
+    if found is None:
+        raise ParameterError(
+            "the number of people must be one that a float can hold; got more, write larger alpha, beta, gap or epsilon"
+        )
+    return found
+
+
+def _sizes(log_size: float, alpha: float, beta: float, slope: float, gap: float | None) -> SampleSizes | None:
+    """Return the numbers of people, or None where one is beyond all floats."""
+    try:
+        single, half, quarter = (log_size + math.log(times / beta) for times in (1, 2, 4))
+        realizable = max(8.0, 2 / slope) * half / alpha
+        agnostic = max(8 * quarter / alpha**2, 2 * half / (slope * alpha))
+        by_gap = None if gap is None else math.ceil(single / -math.log1p(gap * math.expm1(-slope)))
+        return SampleSizes(math.ceil(single / alpha), math.ceil(realizable), math.ceil(agnostic), by_gap)
+    except (ZeroDivisionError, OverflowError):
+        return None

@@ -27,7 +27,7 @@ from discreet.errors import InputError, ParameterError
 from discreet.laws import Softmax
 from discreet.laws.number import Number, round_down
 from discreet.learning.exact import stated_relation
-from discreet.learning.pac.finite_class import Labeled, check_bits, labeled
+from discreet.learning.pac.finite_class import Labeled, labeled
 from discreet.mechanisms.mechanism import Mechanism, positive_epsilon
 from discreet.privacy import Guarantee, PrivacyLoss, PureDP, Relation, bounded_range_loss
 from discreet.privacy.numbers import whole, written_up
@@ -35,7 +35,7 @@ from discreet.randomness import uniform_below
 from discreet.randomness.rigor import ensure_tested
 from discreet.statistics.ranks import toss
 
-_MOST_LISTED = 1 << 16
+_MOST_LISTED, _MOST_FEATURES = 1 << 16, 1 << 20
 _MARGIN = 1.0 + 2.0**-38
 _LARGEST_EXPONENT = 700.0
 _ENVELOPE_BITS = 61
@@ -103,8 +103,10 @@ class StumpLearner(Mechanism):
         both_sides: bool = True,
     ) -> None:
         self.features = whole(features, name="features")
-        if self.features < 1:
-            raise ParameterError("features must be at least 1; got less, write features=1", parameter="features")
+        if not 1 <= self.features <= _MOST_FEATURES:
+            raise ParameterError(
+                f"features must be from 1 to {_MOST_FEATURES:,}; got another, write features=1", parameter="features"
+            )
         stated_relation(relation)
         low, high = _whole_bounds(bounds)
         self.bounds, self.relation, self.both_sides = (low, high), relation, both_sides
@@ -178,8 +180,7 @@ class StumpLearner(Mechanism):
 
     def _runs(self, value: Labeled) -> _Runs:
         """Return all runs."""
-        rows, labels = labeled(value)
-        check_bits(value, rows, self.features)
+        rows, labels = labeled(value, features=self.features)
         truth = _labels(labels)
         columns = enumerate(_offsets(column, self.bounds) for column in rows.T)
         parts = [side for place, column in columns for side in self._of_feature(place, *column, truth)]
@@ -217,7 +218,8 @@ def _chosen(runs: _Runs, slope: Fraction) -> int:
     """Return the place of a run with probability exactly proportional to length * exp(-slope * errors)."""
     ensure_tested()
     excess = runs.errors - runs.errors.min()
-    exponent = np.minimum(excess * round_down(slope), _LARGEST_EXPONENT)
+    steepest = min(round_down(slope), _LARGEST_EXPONENT)  # beyond it every exponent but 0 is cut
+    exponent = np.minimum(excess * steepest, _LARGEST_EXPONENT)
     weight = np.exp(-exponent) * runs.length.astype(np.float64) * _MARGIN
     scale = _ENVELOPE_BITS - 1 - math.frexp(float(weight.sum()))[1]
     envelope = np.ceil(np.ldexp(weight, scale)).astype(np.int64) + 1

@@ -74,7 +74,10 @@ _STEP = 2.0**-6  # of the standard scores at which w is looked at
 _LOWEST_SCORE, _NEGLIGIBLE = -5.0, 1e-6
 _BELOW, _ABOVE = 24, 64  # nodes of the chords, and how far below 1 they go
 _REACH = 8.0
-_PRECISION, _LEAST_MU = 1e-5, 1e-6
+_PRECISION, _LEAST_MU, _LARGEST_MU = 1e-5, 1e-6, 1e6
+_LARGEST_EPSILON = Fraction(10**13)  # more than the largest mu takes
+_LEAST_DELTA = Fraction(1, 10**300)  # sums of floats that are rounded up come no nearer to 0
+_WIDEST = 90.0  # e^-8 of it is still a float
 _ROUNDING = 2.0**-49
 
 
@@ -201,14 +204,18 @@ def _of_run(base: Any, delta: Fraction | None, law: RunsLaw, relation: Relation)
             "base must be the price of one run; got another, write GaussianDP(0.2), ApproxDP(1, 1e-6) or PureDP(1)",
             parameter="base",
         )
+    if mu > _LARGEST_MU:
+        raise ParameterError("base must be at most mu = 1e6; got more, write GaussianDP(0.2)", parameter="base")
     total = written_up(Fraction(search_epsilon(mu, law, delta)))
     return ApproxDP(total, exactly(delta), relation=relation), Price(mu=mu)
 
 
 def _chance(delta: Number) -> Fraction:
     chance = positive_price(delta, name="delta")
-    if chance >= 1:
-        raise ParameterError("delta must be a small probability; got 1 or more, write 1e-6", parameter="delta")
+    if not _LEAST_DELTA <= chance < 1:
+        raise ParameterError(
+            "delta must be a small probability, from 1e-300 on; got another, write 1e-6", parameter="delta"
+        )
     return chance
 
 
@@ -242,7 +249,10 @@ def search_delta(mu: Fraction, law: RunsLaw, epsilon: float) -> float:
 
 
 def search_epsilon(mu: Fraction, law: RunsLaw, delta: Fraction) -> float:
-    """Return an epsilon of a search whose runs are mu-Gaussian-DP: nearly the least with `search_delta` <= delta."""
+    """Return an epsilon of a search whose runs are mu-Gaussian-DP: nearly the least with `search_delta` <= delta.
+
+    mu is at most 1e6, and delta at least 1e-300.
+    """
 
     def enough(epsilon: float) -> bool:
         return Fraction(search_delta(mu, law, epsilon)) <= delta
@@ -258,12 +268,12 @@ def search_epsilon(mu: Fraction, law: RunsLaw, delta: Fraction) -> float:
 @lru_cache(maxsize=64)
 def largest_base_mu(epsilon: Fraction, delta: Fraction, law: RunsLaw) -> Fraction:
     """Return nearly the largest mu of one run with which the search is (epsilon, delta)-DP."""
-    level = float(epsilon) * (1 - 2.0**-50)  # a float below epsilon
+    level = float(min(epsilon, _LARGEST_EPSILON)) * (1 - 2.0**-50)  # a float below epsilon
 
     def enough(mu: float) -> bool:
         return Fraction(search_delta(Fraction(mu), law, level)) <= delta
 
-    high = float(largest_mu(epsilon, delta))
+    high = min(float(largest_mu(epsilon, delta)), _LARGEST_MU)
     low = high / 2
     while not enough(low):
         low, high = low / 2, low
@@ -297,10 +307,11 @@ def _hinges(mu: Fraction, law: RunsLaw) -> tuple[tuple[float, float], ...]:
     """
     tops, slopes = _lines(mu, law)
     last = float((tops / slopes).max()) * (1 + 2.0**-40)
-    spread = float(mu)
+    spread = min(float(mu), _WIDEST)
     logarithms = [*np.linspace(-_REACH * spread, 0.0, _BELOW, endpoint=False)]
     logarithms += [*np.linspace(0.0, math.log(last), _ABOVE, endpoint=False)]
-    knots = [0.0, *(math.exp(one) for one in logarithms), last]
+    inner = {math.exp(one) for one in logarithms}  # where mu is tiny some of them are equal
+    knots = [0.0, *sorted(one for one in inner if one < last), last]
     heights = [max(float((tops - knot * slopes).max()), 0.0) + _ROUNDING for knot in knots[:-1]] + [0.0]
     exact = [(Fraction(knot), Fraction(height)) for knot, height in zip(knots, heights, strict=True)]
     found, right, expected = [], Fraction(0), Fraction(law.mean)
@@ -321,7 +332,7 @@ def _lines(mu: Fraction, law: RunsLaw) -> tuple[Floats, Floats]:
     monotone in every cell, as 0 is a node, or for the least slope least at an end. A(z) + u A' - t (B(z) + u B') is
     linear in u and hence largest at u = 0 or u = h. Beyond the last node w <= w(0), before the first w >= w(1).
     """
-    highest = math.sqrt(2 * math.log(law.mean / _NEGLIGIBLE))
+    highest = math.sqrt(2 * math.log(max(law.mean / _NEGLIGIBLE, 2.0)))
     scores = np.arange(round(_LOWEST_SCORE / _STEP), math.ceil(highest / _STEP) + 1) * _STEP
     with precision(_BITS):
         own = [_at(law, number(float(z))) for z in scores]

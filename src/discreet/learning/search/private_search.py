@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
-import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self
@@ -21,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from discreet.display import format_number
 from discreet.display.result import told_in_rows
-from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError
+from discreet.errors import ConflictingParameters, InputError, MissingParameter, ParameterError, QueryFailed
 from discreet.laws.number import Number
 from discreet.learning.base import (
     PrivateClassifier,
@@ -33,7 +32,7 @@ from discreet.learning.base import (
     said,
     stated_people,
 )
-from discreet.learning.exact import STEPS, FitRows, Measurements
+from discreet.learning.exact import STEPS, FitRows, Measurements, unheard
 from discreet.learning.search.price import SearchPrice
 from discreet.learning.search.runs import Poisson, RunsLaw, TruncatedNegativeBinomial
 from discreet.privacy import Guarantee, PrivacyLoss, Relation, warn_if_senseless
@@ -114,7 +113,8 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         of scores, integers of 0 to 2^19 a row, which one person moves by at most 2^19, with the rest of mu^2; pure runs
         split epsilon alike. The score is the only ground of the choice, the first of equal ones wins. The price is that
         of `discreet.learning.search.price`. What a row adds to a score is the same beside any other rows: it is
-        predicted alone, from the same place in memory, and counts 0 where a prediction or its score fails.
+        predicted alone, from the same place in memory, and counts 0 where a prediction or its score fails. A run that
+        fails is an outcome with the lowest score: the search goes on, and fails only where such a run is its best.
     Accuracy. A setting is tried at least once with the chance that `explain` shows. All runs share one price: each has
         more noise than one fit with a setting that is known beforehand.
     Cost. A fit and a prediction of every row by itself, for every run: about a tenth of a millisecond a row.
@@ -173,8 +173,7 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
         name = type(self.estimator).__name__ if self._fits else "a function"
 
         def work() -> None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # one warning a run would tell how many there were
+            with unheard():  # one warning a run would tell how many there were
                 self._keep(price, _best(price.law, settings, run))
 
         description = f"private search over {name}"
@@ -228,6 +227,11 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
                     parameter=own[0],
                 )
             stated_people(self.people)
+            if self.share is None:
+                raise MissingParameter(
+                    "share must say which part of a run's price its score gets; got none, write share=0.1",
+                    parameter="share",
+                )
         return SearchPrice.read(
             law=self._law(),
             epsilon=self.epsilon,
@@ -245,14 +249,15 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
             )
         if self.law is None:
             return TruncatedNegativeBinomial.of_mean(self.runs or 0)
-        if not isinstance(self.law, TruncatedNegativeBinomial | Poisson):  # the price is proven for these
+        if type(self.law) not in (TruncatedNegativeBinomial, Poisson):  # the price is proven for these
             raise ParameterError("law must be a law of runs; got another, write law=Poisson(10)", parameter="law")
         return self.law
 
     def _settings(self) -> list[dict[str, Any]]:
         """Return the list of settings; raise an error where one states what is the same for all."""
         given = self.settings
-        if isinstance(given, Mapping | str) or not all(isinstance(one, Mapping) for one in given):
+        usable = isinstance(given, Iterable) and not isinstance(given, Iterator | Mapping | str)
+        if not usable or not all(isinstance(one, Mapping) for one in given):
             raise ParameterError(
                 "settings must be a list of mappings; got another, write settings=[{...}, {...}]", parameter="settings"
             )
@@ -323,18 +328,32 @@ class PrivateSearch(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]  #
 
 
 Run = Callable[[int], tuple[Any, float]]
+_NOTHING = object()
 
 
 def _best(law: RunsLaw, settings: list[dict[str, Any]], run: Run) -> tuple[Any, float, Mapping[str, Any]] | None:
-    """Make a secret number of runs and return the first of those with the largest score."""
+    """Make a secret number of runs and return the first of those with the largest score.
+
+    An end at the first run that fails would tell of the number of runs: the more there are, the sooner one fails.
+    """
     best, largest = None, -math.inf
     for _ in range(law.sample()):
         place = uniform_below(len(settings))
-        output, score = run(place)
+        output, score = _tried(run, place)
         order = -math.inf if math.isnan(score) else score
         if best is None or order > largest:
             best, largest = (output, score, settings[place]), order
+    if best is not None and best[0] is _NOTHING:
+        raise QueryFailed("the best run is one that failed")
     return best
+
+
+def _tried(run: Run, place: int) -> tuple[Any, float]:
+    """Return what a run returns, or what stands for one that fails."""
+    try:
+        return run(place)
+    except Exception:  # what it says may show a row
+        return _NOTHING, -math.inf
 
 
 def _scored(model: Any, public: Public, rows: FitRows, score: Score | None) -> int:

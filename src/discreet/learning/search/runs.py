@@ -14,12 +14,12 @@ from fractions import Fraction
 from discreet.errors import ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number
-from discreet.privacy.numbers import bounds, decimals, number, plain, positive_price, upward
+from discreet.privacy.numbers import bounds, decimals, number, plain, positive_price, probability, upward
 from discreet.randomness import bits
 from discreet.randomness.rigor import Ball, ball, ceil_of_upper, floor_of_lower, precision
 
 _WORD, _GUARD = 64, 96
-_MOST = 10**5
+_MOST, _MOST_COUNT = 10**5, 10**6
 _LEAST_GAMMA, _DIGITS, _LARGEST_ETA = 1e-9, 12, 100
 _MOST_POISSON = 500  # e^-m is a float beyond it no more
 
@@ -68,6 +68,10 @@ class RunsLaw(ABC):
         >>> print(TruncatedNegativeBinomial(eta=1, gamma=0.5).pmf(2))  # geometric
         0.25 [0.25, 0.25]
         """
+        if not isinstance(plain(count, name="count"), int) or count > _MOST_COUNT:
+            raise ParameterError(
+                f"count must be a whole number up to {_MOST_COUNT:,}; got another, write pmf(3)", parameter="count"
+            )
 
         def chance() -> Ball:
             found = self._start()
@@ -84,7 +88,8 @@ class RunsLaw(ABC):
         >>> round(TruncatedNegativeBinomial.of_mean(10).hit(0.25), 2)
         0.64
         """
-        return 1.0 - upward(lambda: self._none_among(number(frequency)))
+        part = probability(frequency, name="frequency")
+        return 1.0 - upward(lambda: self._none_among(number(part)))
 
     def sample(self) -> int:
         """Draw a number of runs. Secret.

@@ -123,8 +123,8 @@ def priced(release: object, books: Books, at_delta: Number | None) -> tuple[Guar
 def charge_for(plan: Batch | PrivacyLoss, budget: Guarantee, *, at_delta: Number | None = None) -> Guarantee:
     """Return what a session or a ledger with a budget is charged for a plan, in the budget's notion.
 
-    `at_delta` is the part of the budget's delta that the plan spends; it is never defaulted. A plan on samples needs it:
-    without a delta no mu below that of the unsampled steps bounds its whole curve, and no rho either.
+    `at_delta` is the part of the budget's delta that the plan spends; it is never defaulted. A plan on samples needs
+    it: without a delta no mu below that of the unsampled steps bounds its whole curve, and no rho either.
 
     Privacy. The plan keeps the guarantee returned, so it may be charged at any time, chosen in view of earlier answers.
         Proof: `certified`.
@@ -244,18 +244,25 @@ def _gaussian(loss: PrivacyLoss) -> GaussianDP:
 def _gaussian_with(loss: PrivacyLoss, delta: Number) -> GaussianDP:
     """Return the lesser mu of the curve's one point at the delta and of the whole curve but for the delta."""
     point = approx_to_gaussian(_approx(loss, delta))
-    if not 0 < written(delta) < 1:
-        return point
-    return min(point, gaussian_with_delta(loss, delta), key=lambda one: written(one.mu))
+    found = _but_for(loss, delta)
+    return point if found is None else min(point, found, key=lambda one: written(one.mu))
 
 
 def _concentrated_with(loss: PrivacyLoss, delta: Number) -> ZCDP:
     """Return the lesser rho of the curve's one point at the delta and of the Gaussian guarantee with the delta."""
     point = convert(_approx(loss, delta), ZCDP)
-    if not 0 < written(delta) < 1:
+    found = _but_for(loss, delta)
+    if found is None or written(point.rho) <= Fraction(found.mu) ** 2 / 2:
         return point
-    rho = Fraction(gaussian_with_delta(loss, delta).mu) ** 2 / 2
-    return point if written(point.rho) <= rho else ZCDP(rho, delta, relation=loss.relation)
+    return ZCDP(Fraction(found.mu) ** 2 / 2, delta, relation=loss.relation)
+
+
+def _but_for(loss: PrivacyLoss, delta: Number) -> GaussianDP | None:
+    """Return the Gaussian guarantee of the whole curve but for the delta, where there is one."""
+    try:
+        return gaussian_with_delta(loss, delta)
+    except NoSoundConversion:
+        return None
 
 
 def _implied(loss: PrivacyLoss, notion: Any, **arguments: Any) -> list[Any]:

@@ -29,8 +29,9 @@ def balls_in_bins_loss(
         Proof: see there.
     Accuracy. For 100 and 1,000 steps, scales from 1/2 to 2 and delta = 1e-6 the bounds on epsilon are less than 1e-3
         apart; there is no randomness in them.
-    Cost. About .1 s a scale for 100 steps and .2 s for 1,000; a quarter of it with half as many cells.
-    Reference. Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang 2025.
+    Cost. At scale 1 about .1 s for 100 steps and .2 s for 1,000, at 1/2 four times as much; about a quarter of it with
+        half as many cells.
+    Reference. Chua et al. 2025.
 
     >>> epoch = balls_in_bins_loss(1, steps=100, relation=Relation.ADD_REMOVE)
     >>> round(epoch.epsilon(1e-6).upper, 3)
@@ -71,8 +72,8 @@ def matrix_gaussian_loss(
         path the squares of the |m_r| add up to at most participations sensitivity^2. Gaussian releases whose mus are
         chosen in view of earlier answers and whose squares add up to at most mu^2 along every path are mu-Gaussian DP
         (the theorem of `GaussianFilter`). What is computed from C x + Z, such as x + C^-1 Z, is post-processing.
-    Reference. Li, Miklau, Hay, McGregor, Rastogi 2015; Denisov, McMahan, Rush, Smith, Thakurta 2022 for adaptivity;
-        Choquette-Choo, McMahan, Rush, Thakurta 2023 for several participations.
+    Reference. Li et al. 2015; Denisov et al. 2022 for adaptive queries; Choquette-Choo et al. 2023 for several
+        participations.
 
     >>> loss = matrix_gaussian_loss(4, sensitivity=2, participations=9)
     >>> loss.epsilon(1e-6).upper == gaussian_loss(4, sensitivity=6).epsilon(1e-6).upper
@@ -105,7 +106,7 @@ def cyclic_poisson_loss(
         and rotate v_j onto one axis. That is the pair of a Poisson sample (`PoissonPair`), the same whatever the rows
         before are; the product of at most ceil(steps/groups) of them dominates the transcript (`PrivacyLoss`). The rows
         before g do not depend on the person. Adding a person is the same with the laws exchanged.
-    Reference. Choquette-Choo, Ganesh, McKenna, McMahan, Rush, Thakurta, Xu 2023.
+    Reference. Choquette-Choo et al. 2023, amplified banded matrices.
 
     >>> loss = cyclic_poisson_loss(
     ...     1, rate=0.01, groups=4, steps=1000, relation=Relation.ADD_REMOVE

@@ -23,7 +23,8 @@ Floats = NDArray[np.float64]
 
 _CELLS = 800  # for the noise that gives a ratio of 1: bounds 1e-3 apart in epsilon or nearer
 _FEWEST, _MOST = 16, 1 << 14
-_LEAST, _LARGEST = 1e-9, 16.0  # ratios outside are priced as if there were one step
+# outside these limits cells are narrower than floats, or numbers too large: the price is that of one step
+_LEAST_SQUARE, _LARGEST, _MOST_STEPS = 1e-18, 16, 1 << 34
 _CHUNK = 1 << 22
 _METHOD = "law of the mean likelihood ratio between two laws with finitely many atoms, in convex order"
 
@@ -49,7 +50,7 @@ class BallsInBinsPair(Pair):
         a person is removed, and E (1 - a R)^+ where one is added, with a = e^epsilon: both convex in R, so the laws of
         `lognormal_sums` bound both. The law from above is a pair itself, with P's mass `beyond` at infinity, so it may
         be composed; so is the law from below.
-    Reference. Chua, Ghazi, Kamath, Kumar, Manurangsi, Sinha, Zhang 2025; Feldman, Shenfeld 2025 (random allocation).
+    Reference. Chua et al. 2025; Feldman, Shenfeld 2026 for random allocation in general.
 
     >>> BallsInBinsPair(1, 100, Side.REMOVE).epsilon(1e-6).upper
     0.858...
@@ -82,7 +83,7 @@ class BallsInBinsPair(Pair):
     @property
     def is_followed(self) -> bool:
         """Whether the law of the loss is computed; ratios beyond the range of floats are priced by `unsampled`."""
-        return self.steps > 1 and _LEAST <= self.mu <= _LARGEST
+        return 1 < self.steps <= _MOST_STEPS and self.mu <= _LARGEST and self.mu * self.mu >= _LEAST_SQUARE * self.steps
 
     def ratios(self, *, upper: bool) -> RatioLaw:
         """Return a law of R under Q, from above or from below."""

@@ -125,6 +125,10 @@ class PoissonPair(Pair):
         """Mixing in the other law only lowers a divergence (joint quasi-convexity): the base's rho holds."""
         return self.base.concentration()
 
+    def gaussian_square(self) -> Fraction | None:
+        """To somebody who is told whether the person was sampled it is the base or nothing: the base's mu holds."""
+        return self.base.gaussian_square()
+
     def draw_losses(self, count: int) -> NDArray[np.float64]:
         """Draw losses of the release and move them as sampling does; under Q they are those of the reverse, negated."""
         rate = float(self.rate)
@@ -196,6 +200,10 @@ class FixedSizePair(Pair):
     def concentration(self) -> Fraction | None:
         """By the same joint quasi-convexity the base's rho holds."""
         return self.base.concentration()
+
+    def gaussian_square(self) -> Fraction | None:
+        """The base's mu: at e >= 0 the curve is that of `removed`, and below 0 a normal pair's is its mirror image."""
+        return self.removed.gaussian_square()
 
     def draw_losses(self, count: int) -> NDArray[np.float64]:
         """Draw from the discrete law that joins the dots of the curve at many levels: within a step of the true law."""

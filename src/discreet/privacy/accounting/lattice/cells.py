@@ -158,8 +158,10 @@ class AtomSource(LossSource):
         infinite: tuple[float, float],
         wobble: float,
         step: float | None = None,
+        log_excess: float = 0.0,
     ) -> None:
         self.sides, self.infinite_mass, self._wobble, self._step = sides, infinite, wobble, step
+        self._log_excess = log_excess
 
     def extent(self, reach: Reach) -> tuple[float, float]:  # noqa: ARG002  all atoms are within reach
         """Return the extreme losses."""
@@ -168,7 +170,8 @@ class AtomSource(LossSource):
 
     def measure(self, grid: Grid, reach: Reach, *, upper: bool) -> LossMeasure:  # noqa: ARG002  as above
         """Return the list."""
-        return LossMeasure(self.sides[upper], None, self.infinite_mass[upper], self._wobble)
+        excess = self._log_excess if upper else 0.0
+        return LossMeasure(self.sides[upper], None, self.infinite_mass[upper], self._wobble, excess)
 
     def lattice(self) -> tuple[float, float] | None:
         """Return the spacing, that of two atoms if there are just two, or one atom as an anchor."""

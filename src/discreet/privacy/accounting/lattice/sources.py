@@ -76,7 +76,8 @@ def _balls_in_bins(pair: BallsInBinsPair) -> AtomSource:
         sides.append(LatticeAtoms(*columns))
         infinite.append(law.beyond if removed else math.fsum(law.mass[~seen]) * (1 + 2 * law.doubt + _SMALL))
         wobble = max(wobble, law.shift + 8 * UNIT * float(np.max(np.abs(loss))))
-    source = AtomSource((sides[0], sides[1]), (0.0, infinite[1]), wobble, law.spacing)
+    excess = 2 * float(np.max(sides[1].slack))  # masses are rounded up, and may add up to a little more than 1
+    source = AtomSource((sides[0], sides[1]), (0.0, infinite[1]), wobble, law.spacing, excess)
     source.resolution = law.spacing / 4  # the two laws are further apart than what finer steps would gain
     return source
 
