@@ -10,20 +10,21 @@ from fractions import Fraction
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, round_down
 from discreet.learning.deep.plan.mixing import prefix_error
-from discreet.learning.deep.plan.noises import Banded, Independent, Noise
+from discreet.learning.deep.plan.noises import Banded, Independent, TrainingNoise
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch
 from discreet.privacy import PrivacyLoss, Relation, balls_in_bins_loss, calibrate, gaussian_loss, subsample
 from discreet.privacy.numbers import positive_price
 
-Kind = Callable[[float], Noise]
+Kind = Callable[[float], TrainingNoise]
 Choice = tuple[BatchSampler, Kind]
 _MORE = 1 + 1e-7
 _MOST_TRIALS = 200
 _MOST_GROUPS = 128  # more would keep as many secret sums in memory, for little less noise
 _COARSE = 256  # cells of the laws by which the noise for balls in bins is searched
-_NEAR = 2e-3  # how far below the target their epsilon may be
+_TOWARDS = 0.4  # where between their ends the fine answer was in trials
+_NEAR = 3e-3  # how far below the target their epsilon may be
 _SLOPE = -1.5  # d ln epsilon / d ln scale, before anything is known
 _ABOUT = 1.02
 _WORSE = 1.1  # a search ends where the error has risen by this factor
@@ -38,7 +39,7 @@ def calibrated(
     *,
     epsilon: Number,
     delta: Number,
-) -> tuple[BatchSampler, Noise]:
+) -> tuple[BatchSampler, TrainingNoise]:
     """Return the sampler and the noise of a plan that is certified to keep (epsilon, delta)."""
     target = positive_price(epsilon, name="epsilon"), positive_price(delta, name="delta")
     if not isinstance(sampler, BatchSampler):
@@ -80,6 +81,7 @@ def least_scale(
         return price(scale).steps.loss
 
     left = round_down(price(1.0).of_steps(delta))
+    _refuse_all_or_nothing(price(1.0), left)
     scale = float(calibrate(steps_alone, epsilon=epsilon, delta=left, start=start))
     for _ in range(_MOST_TRIALS):
         if Fraction(price(scale).epsilon(delta).upper) <= epsilon:
@@ -90,6 +92,18 @@ def least_scale(
     )
 
 
+def _refuse_all_or_nothing(price: TrainingPrice, delta: float) -> None:
+    """Raise an error where delta is so large that everyone who is drawn could be shown, with no noise at all."""
+    rate = 1.0 if price.steps.rate is None else float(price.steps.rate)
+    drawn = -math.expm1(price.steps.count * math.log1p(-rate)) if rate < 1 else 1.0
+    if delta >= drawn / 2:
+        raise ParameterError(
+            "delta must be far below the chance that a person is drawn at all, or nobody who is drawn is protected; "
+            "got more than half of it, write delta=1e-6, for example",
+            parameter="delta",
+        )
+
+
 def _least_for_bins(
     price: Callable[[float], TrainingPrice], epsilon: Fraction, delta: Fraction, *, start: float
 ) -> float:
@@ -98,8 +112,8 @@ def _least_for_bins(
     The search goes by coarse laws, from the scale that Poisson batches would need; then the priced law is asked once or
     twice. What is returned was certified.
     """
-    left = round_down(price(1.0).of_steps(delta))
-    goal = float(epsilon)
+    left, goal = round_down(price(1.0).of_steps(delta)), float(epsilon)
+    _refuse_all_or_nothing(price(1.0), left)
 
     def poisson(scale: float) -> PrivacyLoss:
         bins, epochs = price(scale).steps.rate or Fraction(1), price(scale).steps.count
@@ -110,7 +124,7 @@ def _least_for_bins(
         bins, epochs = price(scale).steps.rate or Fraction(1), price(scale).steps.count
         law = balls_in_bins_loss(scale, steps=bins.denominator, relation=Relation.ADD_REMOVE, cells=_COARSE)
         found = (law * epochs).epsilon(left)
-        return (found.lower + found.upper) / 2
+        return found.lower + _TOWARDS * (found.upper - found.lower)
 
     here = float(calibrate(poisson, epsilon=epsilon, delta=left, start=start, tolerance=1e-3))
     aim, found, slope = goal * (1 - _NEAR / 2), coarse(here), _SLOPE

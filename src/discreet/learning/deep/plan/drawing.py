@@ -17,7 +17,7 @@ Indices = NDArray[np.int64]
 Places = NDArray[np.int32]
 
 
-class Drawn(Protocol):
+class _Draws(Protocol):
     """What a sampler draws: where each person belongs for some steps, and the batch of one step."""
 
     @property
@@ -78,7 +78,7 @@ class SecretBatches:
 
     __slots__ = ("_cap", "_drawn", "_owner", "_people", "_places", "_step", "_steps")
 
-    def __init__(self, drawn: Drawn, people: int, steps: int, state: BatchState | None = None) -> None:
+    def __init__(self, drawn: _Draws, people: int, steps: int, state: BatchState | None = None) -> None:
         self._drawn, self._steps = drawn, whole(steps, name="steps")
         self._people = _rows_below(people, drawn.below)
         self._cap = drawn.most_rows(self._steps)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.display import format_number
 from discreet.display.result import told_in_rows
+from discreet.learning.deep.plan.mixing import prefix_error, step_error
 from discreet.learning.deep.plan.samplers import Overflow
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ class PlanExplanation:
 
     epsilons: dict[float, float]
     deviation: float
+    deviation_of_sums: float
     weights: float
     expected_batch: float
     steps: int
@@ -51,6 +53,10 @@ class PlanExplanation:
             ("noise", self.noise),
             ("noise of a mean gradient", f"standard deviation {format_number(self.deviation)} in each coordinate"),
             (
+                "noise of sums over steps",
+                f"standard deviation {format_number(self.deviation_of_sums)}, root mean square",
+            ),
+            (
                 "noise against signal",
                 f"with {format_number(self.weights)} weights the noise of a step is as long as a mean gradient can be",
             ),
@@ -63,10 +69,14 @@ def explained(plan: Plan) -> PlanExplanation:
     """Return what the numbers of a plan say."""
     stated = () if plan.delta is None else (float(plan.delta),)
     scale, norm, divisor = float(plan.noise.scale), float(plan.clip.norm), float(plan.divisor)
+    mixed = plan.noise.coefficients(plan.steps)
+    unit = scale * norm / divisor
+    deviation = unit * step_error(mixed, plan.steps)
     return PlanExplanation(
         epsilons={delta: plan.epsilon(delta).upper for delta in sorted({*stated, *_DELTAS}, reverse=True)},
-        deviation=scale * norm / divisor,
-        weights=(divisor / scale) ** 2,
+        deviation=deviation,
+        deviation_of_sums=unit * prefix_error(mixed, plan.steps),
+        weights=(norm / deviation) ** 2,
         expected_batch=divisor,
         steps=plan.steps,
         epochs=plan.sampler.epochs(plan.steps),

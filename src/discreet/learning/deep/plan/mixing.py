@@ -74,10 +74,23 @@ def prefix_error(coefficients: Sequence[int], steps: int) -> float:
     >>> prefix_error((1,), 3)  # sqrt of the mean of 1, 2, 3
     1.4142135623730...
     """
-    norm = math.sqrt(sum(one * one for one in coefficients))
-    kept = np.array(coefficients[:steps], dtype=np.float64)
-    summed = np.cumsum(inverse_series(kept / norm, steps))
+    summed = np.cumsum(_noise_of_steps(coefficients, steps))
     return math.sqrt(float(np.mean(np.cumsum(summed**2))))
+
+
+def step_error(coefficients: Sequence[int], steps: int) -> float:
+    """Return the root mean square, over steps, of the noise in the sum of one step, at scale 1.
+
+    >>> step_error((1,), 3)
+    1.0
+    """
+    return math.sqrt(float(np.mean(np.cumsum(_noise_of_steps(coefficients, steps) ** 2))))
+
+
+def _noise_of_steps(coefficients: Sequence[int], steps: int) -> Floats:
+    """Return what noise of this and of earlier steps adds to the sum of one step, at scale 1."""
+    norm = math.sqrt(sum(one * one for one in coefficients))
+    return inverse_series(np.array(coefficients[:steps], dtype=np.float64) / norm, steps)
 
 
 def inverse_series(series: Floats, length: int) -> Floats:

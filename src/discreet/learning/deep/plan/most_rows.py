@@ -32,9 +32,9 @@ def least_cap(others: int, rate: Fraction, chance: Fraction) -> int:
 def tail_is_below(others: int, rate: Fraction, cap: int, chance: Fraction) -> bool:
     """Say whether P(Bin(others, rate) >= cap) <= chance is certified.
 
-    Proof. Let p(k) be the chance of exactly k. The ratio p(k + 1)/p(k) = (n - k) q/((k + 1)(1 - q)) falls with k, so
+    Let p(k) be the chance of exactly k. The ratio p(k + 1)/p(k) = (n - k) q/((k + 1)(1 - q)) falls with k, so
     where it is r < 1 at the cap, the tail is at most p(cap) (1 + r + r^2 + ...) = p(cap)/(1 - r). The logarithm of
-    p(cap) is evaluated in balls, which contain it.
+    p(cap) is evaluated in balls, which contain it; False where that does not decide.
 
     >>> tail_is_below(10, Fraction(1, 2), 10, Fraction(1, 1000))  # it is 1/1024
     True

@@ -19,12 +19,17 @@ _MOST_BANDS, _MOST_BUFFERS = 1 << 16, 64
 
 
 @dataclass(frozen=True)
-class Noise(ABC):
+class TrainingNoise(ABC):
     """Gaussian noise: `scale` is its standard deviation over what one participation of one person moves.
 
     The released integers are u_t = k_0 x_t + k_1 x_(t-1) + ... + z_t with the `coefficients` k, where x_t is the exact
     sum of a step and z_t a rounded normal of standard deviation scale |k| D in each coordinate, |k| the root of the sum
     of squares, D the distance by which one participation moves one x_t.
+
+    Privacy. One participation moves all releases together by 1/scale of the noise's deviation, exactly as with normal
+        noise on real numbers; without mixing, a step is a Gaussian release of noise multiplier `scale`.
+        Proof: it moves u_(t+j) by at most k_j D, all of them by at most |k| D. For integers y and a normal vector Z,
+        y + round(Z) = round(y + Z): a post-processing of the Gaussian mechanism on y.
     """
 
     scale: Number
@@ -40,12 +45,8 @@ class Noise(ABC):
 
 
 @dataclass(frozen=True)
-class Independent(Noise):
-    """Fresh noise at every step, drawn exactly on integers.
-
-    Privacy. A step is exactly a Gaussian release of noise multiplier `scale`.
-        Proof: u = x + round(Z) = round(x + Z) for integers x and a normal vector Z of deviation scale D: a
-        post-processing of the Gaussian mechanism on x, which moves by at most D.
+class Independent(TrainingNoise):
+    """Fresh noise at every step, drawn exactly on integers: a step is a Gaussian release of noise multiplier `scale`.
 
     >>> Independent(1.5)
     Independent(scale=1.5)
@@ -55,7 +56,7 @@ class Independent(Noise):
 
 
 @dataclass(frozen=True)
-class Float(Noise):
+class Float(TrainingNoise):
     """Fresh noise at every step from floating-point normal draws: fast, and not exact.
 
     The price that a plan tells is that of real numbers. What the floats of a machine release is another law, for which
@@ -70,7 +71,7 @@ class Float(Noise):
 
 
 @dataclass(frozen=True)
-class Banded(Noise):
+class Banded(TrainingNoise):
     """Correlated noise: the first `bands` coefficients of the square root of prefix sums, as integers over 2^10.
 
     c_0 = 1 and c_j = c_(j-1) (2j - 1)/(2j): the series of (1 - x)^(-1/2), whose square sums up. So the noise in sums
@@ -98,7 +99,7 @@ class Banded(Noise):
 
 
 @dataclass(frozen=True)
-class Buffered(Noise):
+class Buffered(TrainingNoise):
     """Correlated noise whose coefficients are a sum of a few decaying powers: c_0 = 1, c_j = sum of w_i d_i^(j-1).
 
     The decays d and weights w are the nodes and weights of the Gauss rule with `buffers` points for the measure whose

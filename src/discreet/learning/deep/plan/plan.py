@@ -14,7 +14,7 @@ from discreet.laws.number import Number
 from discreet.learning.deep.plan.calibration import calibrated
 from discreet.learning.deep.plan.clipping import Clip
 from discreet.learning.deep.plan.explanation import PlanExplanation, explained
-from discreet.learning.deep.plan.noises import Noise
+from discreet.learning.deep.plan.noises import TrainingNoise
 from discreet.learning.deep.plan.plan_text import plan_from_dict, plan_to_dict
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler
@@ -57,7 +57,7 @@ class Plan:
 
     sampler: BatchSampler
     clip: Clip
-    noise: Noise
+    noise: TrainingNoise
     steps: int
     unit: str
     relation: Relation
@@ -69,7 +69,7 @@ class Plan:
         for name, kind, example in (
             ("sampler", BatchSampler, "PoissonBatches(rate=0.01)"),
             ("clip", Clip, "Clip(1.0)"),
-            ("noise", Noise, "Independent(1.0)"),
+            ("noise", TrainingNoise, "Independent(1.0)"),
         ):
             if not isinstance(getattr(self, name), kind):
                 raise ParameterError(
@@ -158,7 +158,7 @@ class Plan:
         unit: str,
         relation: Relation,
         divisor: Number,
-        noise: Callable[[float], Noise] | None = None,
+        noise: Callable[[float], TrainingNoise] | None = None,
     ) -> Self:
         """Return the plan with the least noise that is certified to keep (epsilon, delta).
 

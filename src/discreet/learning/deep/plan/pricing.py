@@ -11,7 +11,7 @@ from discreet.errors import MissingParameter, ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_down, round_up
 from discreet.learning.deep.plan.mixing import sensitivity_ratio
-from discreet.learning.deep.plan.noises import Noise
+from discreet.learning.deep.plan.noises import TrainingNoise
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch, PoissonBatches
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, PrivacyLoss, Relation, Sampler, compose
@@ -126,7 +126,7 @@ def _stated(delta: Number | None) -> Number:
     return delta
 
 
-def price_of(sampler: BatchSampler, noise: Noise, steps: int, relation: Relation, unit: str) -> TrainingPrice:
+def price_of(sampler: BatchSampler, noise: TrainingNoise, steps: int, relation: Relation, unit: str) -> TrainingPrice:
     """Return the price of a training; raise an error where none is proven.
 
     Privacy. Let the noise have the coefficients k, and one participation move one x_t by at most D, so that it moves

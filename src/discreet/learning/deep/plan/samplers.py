@@ -39,8 +39,9 @@ class Overflow(StrEnum):
 class BatchSampler(ABC):
     """The public description of how batches are drawn; the draws themselves are secret.
 
-    `most_people` is the named assumption that every table has fewer people than this; `physical` is the number of rows
-    that are worked on at once, where the trainer is not to choose it. Neither changes the law of a batch.
+    `most_people` is the named assumption that every table, and so each of two neighbors, has fewer people than this; a
+    larger table is refused. `physical` is the number of rows that are worked on at once, where the trainer is not to
+    choose it. Neither changes the law of a batch.
 
     Privacy. Batches that would have more than `most_rows` rows are cut. If r(e) bounds delta(e) of the training whose
         batches are never cut, then (1 - tau) r(e) + tau bounds that of the training as it is, tau = `overflow_chance`:
@@ -162,7 +163,9 @@ class SampledBatches(BatchSampler):
 class FullBatch(BatchSampler):
     """Everyone is in every batch.
 
-    Privacy. A step is a Gaussian release to every person; add/remove and change-one both have a price.
+    Privacy. A step is a Gaussian release to every person; add/remove and change-one both have a price, and under
+        change-one a person moves twice as much.
+        Proof: no batch is cut, and nobody is sampled; the rest is `price_of`.
 
     >>> FullBatch().most_rows(steps=10)
     268435455
