@@ -1,8 +1,9 @@
 """The time and the memory of one private step over a plain step, the same network and batch, in turns.
 
-`python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG]` prints a table. Steps are whole: forward, backward,
-clipping, noise, update. Float steps add torch's normal numbers; exact steps round to integers and add integers that are
-drawn ahead (here: drawn once, their drawing is timed by the benchmark of noise).
+`python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG] [--memory]` prints a line a network.
+Steps are whole: forward, backward, clipping, noise, update. Float steps add torch's normal numbers; exact steps round to
+integers and add integers that were drawn ahead: their drawing is timed by the benchmark of noise. Opacus is timed where
+it lies under .peers/opacus (or DISCREET_PEER_OPACUS), made by `pip install --no-deps --target`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import Any
 import torch
 
 from benchmarks.deep.models import NETWORKS, Network
+from benchmarks.deep.opacus_steps import opacus_sides
 from discreet.learning.deep.clip import ClippedSum, CrossEntropy
 
 RATE = 1e-4
@@ -56,25 +58,29 @@ def private_step(model: Any, network: Network, inputs: Any, targets: Any, exact:
     present = torch.ones(rows, dtype=torch.bool)
     trained = list(clipped.parameters)
     optimizer = torch.optim.SGD(trained, lr=RATE)
+    sizes = [value.numel() for value in trained]
     ahead = [torch.randint(-(1 << 20), 1 << 20, value.shape) for value in trained]
 
     def step() -> None:
         sums = clipped(inputs, targets, present)
-        for value, one, integers in zip(trained, sums, ahead, strict=True):
-            if exact:
-                value.grad = one.mul_(2.0**20).round_().add_(integers).mul_(2.0**-20 / rows).float()
-            else:
-                value.grad = one.add_(torch.randn_like(one)).div_(rows)
+        if exact:
+            for place, integers in enumerate(ahead):
+                steps = sums[place].mul_(2.0**20).round_().add_(integers).mul_(2.0**-20 / rows)
+                sums[place] = steps.float()
+        else:
+            noise = torch.randn(sum(sizes)).split(sizes)
+            torch._foreach_add_(sums, [one.view_as(value) for one, value in zip(noise, trained, strict=True)])
+            torch._foreach_div_(sums, rows)
+        for value, one in zip(trained, sums, strict=True):
+            value.grad = one
         optimizer.step()
 
     return step
 
 
-def ratios(network: Network, batch: int, rounds: int, extra: Callable[..., Any] | None = None) -> dict[str, float]:
+def ratios(network: Network, batch: int, rounds: int) -> dict[str, float]:
     """Return the median of the ratios to the plain step of the same round, and its milliseconds."""
-    steps = dict(sides(network, batch))
-    if extra is not None:
-        steps |= dict(extra(network, batch))
+    steps = dict(sides(network, batch)) | dict(opacus_sides(network, batch))
     taken: dict[str, list[float]] = {name: [] for name in steps}
     for turn in range(rounds + 1):
         for name, step in steps.items():

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any
+from fractions import Fraction
+from typing import Any, Protocol
 
 import torch
 
@@ -30,6 +31,18 @@ from discreet.learning.deep.clip.weights import clip_weights, summation_error
 Loss = Callable[[Any, Any], Any]
 
 
+class ClipRule(Protocol):
+    """What a clip says: the norm C, and "flat", "per layer" (each of L layers to C / sqrt(L)) or "normalized"."""
+
+    @property
+    def norm(self) -> Any:
+        """The norm, a number."""
+
+    @property
+    def mode(self) -> str:
+        """The rule."""
+
+
 class ClippedSum:
     """Sum the gradients of a batch's people, each cut to a norm, in one forward and one backward.
 
@@ -53,7 +66,7 @@ class ClippedSum:
         self,
         model: Any,
         loss: Loss,
-        clip: Any,
+        clip: ClipRule,
         *,
         physical: int,
         exact: bool,
@@ -67,15 +80,17 @@ class ClippedSum:
             _whole("rows", rows),
         )
         self.exact = bool(exact)
-        self.norm, self._mode = _clip_norm(clip), str(getattr(clip.mode, "value", clip.mode))
+        self.norm, self._mode = _clip_norm(clip), _clip_mode(clip)
         self._arithmetic = Arithmetic(self.exact)
         self.names, self.parameters = check_model(model, exact=self.exact)
         self._device = self.parameters[0].device
         check_settings(self._device, exact=self.exact)
         self._made_up = MadeUp(example, model, loss, self._device)
         found = survey(model, self.parameters, self.names, self._forward_only, units=self.physical, rows=self.rows)
-        self._layers = found.clusters
+        self._layers, self._tables = found.clusters, found.tables
         self._hooked = [{layer.module: found.axes[layer.module] for layer in cluster} for cluster in found.clusters]
+        modules = {module for one in self._hooked for module in one}
+        self._nested = any(inner in modules for one in modules for inner in one.modules() if inner is not one)
         self.slots = [cluster_slots(cluster) for cluster in self._layers]
         self.choices: list[Choice] = []
         self._measure()
@@ -115,23 +130,22 @@ class ClippedSum:
         check_settings(self._device, exact=self.exact)
         here = self._rows_present(present)
         inputs, targets = self._made_up.in_place_of_absent(inputs, targets, here, self.physical * self.rows)
+        with torch.no_grad():
+            return self._sums(inputs, targets, here)
+
+    def _sums(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:
+        """Return the weighted sums of a batch of the right shape."""
         parts: list[Part | None] = [None] * len(self._layers)
         sums: list[Any] = [None] * len(self.parameters)
 
         def ready(place: int, calls: Calls) -> None:
-            part = self.part(place, calls)
+            parts[place] = self.part(place, calls)
             if self._mode == "per layer":
-                self._add(sums, place, part, self.weights([part]))
-            else:
-                parts[place] = part
+                self._add(sums, [place], parts)
 
         self._run_quietly(inputs, targets, here, ready)
         if self._mode != "per layer":
-            weights = self.weights([part for part in parts if part is not None])
-            for place, part in enumerate(parts):
-                parts[place] = None
-                if part is not None:
-                    self._add(sums, place, part, weights)
+            self._add(sums, range(len(parts)), parts)
         return sums
 
     def report(self) -> str:
@@ -154,16 +168,22 @@ class ClippedSum:
         norm = self.norm / math.sqrt(len(self._layers)) * (1 - 2.0**-50) if self._mode == "per layer" else self.norm
         return clip_weights(parts, norm, normalized=self._mode == "normalized", exact=self.exact)
 
-    def _add(self, sums: list[Any], place: int, part: Part, weights: tuple[Tensor, Tensor | None]) -> None:
-        for slot, value in zip(self.slots[place], part.total(*weights), strict=True):
-            sums[slot] = value
+    def _add(self, sums: list[Any], places: Sequence[int], parts: list[Part | None]) -> None:
+        """Sum the parts that are clipped together, forgetting each as soon as it is summed."""
+        weights = self.weights([part for part in (parts[place] for place in places) if part is not None])
+        for place in places:
+            part, parts[place] = parts[place], None
+            if part is not None:
+                for slot, value in zip(self.slots[place], part.total(*weights), strict=True):
+                    sums[slot] = value
 
     def run(self, inputs: tuple[Any, ...], targets: Any, here: Tensor, ready: Callable[[int, Calls], None]) -> Tensor:
         """Run forward and backward with hooks, handing on clusters of layers; return the losses."""
-        with torch.enable_grad(), Recording(self._hooked, ready) as recording:
+        hooks = Recording(self._hooked, ready, tables=self._tables, rows=self.physical * self.rows, nested=self._nested)
+        with torch.enable_grad(), hooks as recording:
             losses = self._losses(inputs, targets)
-            total = torch.where(here, losses, 0).sum()
-            recording.backward(total if self.rows == 1 else total / self.rows)
+            factors = here.to(losses.dtype)
+            recording.backward(losses, factors if self.rows == 1 else factors / self.rows)
             return losses.detach()
 
     def _run_quietly(self, *arguments: Any) -> None:
@@ -241,10 +261,21 @@ def _whole(name: str, value: Any) -> int:
     return value
 
 
-def _clip_norm(clip: Any) -> float:
+def _clip_norm(clip: ClipRule) -> float:
     norm = float(clip.norm)
+    if math.isfinite(norm) and Fraction(norm) > Fraction(clip.norm):
+        norm = math.nextafter(norm, 0.0)  # never above what was asked for
     if not 2.0**-300 <= norm <= 2.0**100:
         raise ParameterError(
             f"clip must have a norm between 2^-300 and 2^100; got {norm!r}, write Clip(1.0).", parameter="clip"
         )
     return norm
+
+
+def _clip_mode(clip: ClipRule) -> str:
+    mode = str(getattr(clip.mode, "value", clip.mode))
+    if mode not in ("flat", "per layer", "normalized"):
+        raise ParameterError(
+            f"clip must be 'flat', 'per layer' or 'normalized'; got {mode[:40]!r}, write Clip(1.0).", parameter="clip"
+        )
+    return mode

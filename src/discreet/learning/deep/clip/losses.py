@@ -12,6 +12,7 @@ from torch.nn import functional
 from discreet.errors import ParameterError
 
 Tensor = Any
+_NOTHING = -100  # a target that torch's cross entropy leaves out
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,13 @@ class CrossEntropy:
                 f"{tuple(targets.shape)}, write CrossEntropy with as many classes as the model has outputs.",
                 parameter="classes",
             )
-        fits = (targets >= 0) & (targets < self.classes)
-        safe = torch.where(fits, targets, 0).long()
-        each = functional.cross_entropy(scores.movedim(-1, 1), safe, reduction="none")
-        if each.dim() > 1:
-            return torch.where(fits.flatten(1).all(1), each.flatten(1).mean(1), 0)
-        return torch.where(fits, each, 0)
+        fits = targets.clamp(0, self.classes - 1) == targets
+        if targets.dim() > 1:
+            fits = fits.flatten(1).all(1).view(-1, *(1,) * (targets.dim() - 1))
+        safe = torch.where(fits, targets, _NOTHING).long()
+        scores = scores.movedim(-1, 1) if targets.dim() > 1 else scores
+        each = functional.cross_entropy(scores, safe, reduction="none", ignore_index=_NOTHING)
+        return each.flatten(1).mean(1) if targets.dim() > 1 else each
 
 
 @dataclass(frozen=True)

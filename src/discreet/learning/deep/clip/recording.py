@@ -28,13 +28,18 @@ class Recording:
     """Hooks on modules for one pass; a cluster of modules is handed on as soon as all its gradients are there.
 
     Hooks of tensors see gradients with respect to what a layer returned even where an activation overwrites it, and
-    autograd is asked for the first outputs only: it forms no gradient of a weight.
+    autograd is asked for the first outputs only: it forms no gradient of a weight. Where one hooked module lies inside
+    another, whose own tensors may come first, it is asked for all.
     """
 
     def __init__(
         self,
         clusters: Sequence[Mapping[Any, Axes]],
         ready: Callable[[int, Mapping[Any, list[Call]]], None],
+        *,
+        tables: Mapping[Any, int],
+        rows: int,
+        nested: bool,
     ) -> None:
         self._clusters, self._ready = clusters, ready
         self._of = {module: place for place, cluster in enumerate(clusters) for module in cluster}
@@ -43,10 +48,14 @@ class Recording:
         self._edges: list[Any] = []
         self._handles: list[Any] = []
         self._open = True
+        self._nested, self._tables, self._rows = nested, tables, rows
+        self._fits: Tensor | None = None
 
     def __enter__(self) -> Self:
         for module in self._of:
             self._handles.append(module.register_forward_hook(self._called, with_kwargs=True))
+        for module in self._tables:
+            self._handles.append(module.register_forward_pre_hook(self._looked_up))
         return self
 
     def __exit__(
@@ -57,10 +66,22 @@ class Recording:
         self._calls.clear()
         self._edges.clear()
 
-    def _called(self, module: Any, args: Any, kwargs: Any, output: Any) -> None:
-        """Keep the inputs of a call and wait for the gradients of its outputs."""
+    def _looked_up(self, module: Any, args: Any) -> Any:
+        """Put a word of the table where an id is none, and remember the rows: an error would tell about a person."""
+        if not self._open or not args:
+            return None
+        fits = args[0].clamp(0, module.num_embeddings - 1) == args[0]
+        rows = fits.movedim(self._tables[module], 0).reshape(self._rows, -1).all(1)
+        self._fits = rows if self._fits is None else self._fits & rows
+        return (torch.where(fits, args[0], 0), *args[1:])
+
+    def _called(self, module: Any, args: Any, kwargs: Any, output: Any) -> Any:
+        """Keep the inputs of a call and wait for the gradients of its outputs, which are returned."""
         if not self._open:
-            return
+            return output
+        if not isinstance(output, torch.Tensor):
+            # one output may be computed from another: gradients are taken of aliases, which only others read
+            output = pytree.tree_map_only(torch.Tensor, lambda value: value.view_as(value), output)
         place = self._of[module]
         axes = self._clusters[place][module]
         simple = len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)
@@ -75,12 +96,13 @@ class Recording:
             call.shapes[where] = (value.shape, value.dtype, value.device)
             if value.requires_grad:
                 self._waiting[place] += 1
-                if not passed:
+                if self._nested or not passed:
                     self._edges.append(get_gradient_edge(value))
                 value.register_hook(partial(self._arrived, place, call, where))
         calls = self._calls[place]
         if calls is not None:
             calls[module].append(call)
+        return output
 
     def _arrived(self, place: int, call: Call, where: int, signal: Tensor) -> None:
         """Take the gradient of one output; after the last one of a cluster hand it on."""
@@ -109,11 +131,12 @@ class Recording:
                 call.leaves.clear()
                 call.signals.clear()
 
-    def backward(self, total: Tensor) -> None:
-        """Run the one backward; outputs that nothing depends on have gradient zero."""
+    def backward(self, losses: Tensor, factors: Tensor) -> None:
+        """Run the one backward of the sum of factors times losses; rows with an id outside a table have factor zero."""
         self._open = False
+        factors = factors if self._fits is None else torch.where(self._fits, factors, 0)
         if self._edges:
-            torch.autograd.grad(total, self._edges, allow_unused=True)
+            torch.autograd.grad(losses, self._edges, factors, allow_unused=True)
         for place, calls in enumerate(self._calls):
             if calls is not None:
                 self._hand_on(place)

@@ -18,16 +18,17 @@ _SIZES = (2, 3)
 
 
 @dataclass(frozen=True)
-class Survey:
-    """Clusters of layers that share tensors, and the axes of rows of every module in them."""
+class ModelSurvey:
+    """Clusters of layers that share tensors, the axes of rows of each module in them and of ids that are looked up."""
 
     clusters: list[list[Layer]]
     axes: dict[Any, Axes]
+    tables: dict[Any, int]
 
 
 def survey(
     model: Any, parameters: Sequence[Tensor], names: Sequence[str], run: Callable[[int], Any], *, units: int, rows: int
-) -> Survey:
+) -> ModelSurvey:
     """Return the layers of a model; `run(n)` calls it on n made-up rows."""
     refuse_statistics(model)
     seen = [_shapes(model, run, size * rows) for size in _SIZES]
@@ -43,7 +44,12 @@ def survey(
     titles = {module: name or "model" for name, module in model.named_modules()}
     layers = [_layer(titles[module], module, found, units) for module, found in owned.items()]
     _all_covered(layers, names)
-    return Survey(_clusters(layers), {layer.module: _rows_or_refuse(axes, layer) for layer in layers})
+    tables = {
+        module: found.inputs[0]
+        for module, found in axes.items()
+        if isinstance(module, nn.Embedding | nn.EmbeddingBag) and found is not None and 0 in found.inputs
+    }
+    return ModelSurvey(_clusters(layers), {layer.module: _rows_or_refuse(axes, layer) for layer in layers}, tables)
 
 
 def refuse_statistics(model: Any) -> None:

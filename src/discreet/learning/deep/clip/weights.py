@@ -10,6 +10,7 @@ import torch
 from discreet.learning.deep.clip.layers import Part, Tensor, gamma
 
 KAPPA = 256.0
+LONGEST = 2.0**64  # a longer gradient counts as one that is not finite: its square is beyond float32
 NORMALIZED = 0.01  # added to the norm in units of the clip norm, so that a tiny gradient stays tiny
 
 
@@ -17,29 +18,28 @@ def clip_weights(parts: Sequence[Part], norm: float, *, normalized: bool, exact:
     """Return a weight for each unit so that its weighted gradient has norm at most `norm`, and the units that are lost.
 
     Accuracy. In exact mode w |G|_2 <= norm and w Q <= kappa norm, with Q = sqrt(sum over parts of Q_l^2).
-        Proof: each part's numbers are upper bounds on |G_l|^2 and Q_l^2. Adding at most n of them and taking the root
-        loses at most a relative gamma(n + 2), the quotient one rounding and the product one; the factor
-        1 - 2 gamma(n + 8) makes up for all. A norm of zero, or one that is not finite, gives weight zero by selection.
+        Proof: each part's numbers are upper bounds on |G_l|^2 and Q_l^2. Adding n of them, a root, a quotient and the
+        products lose at most a relative gamma(n + 8); the factor 1 - 2 gamma(n + 16) makes up for all.
+        A norm of zero, of `LONGEST` or more, or one that is not a number gives weight zero by selection.
     """
     squared = _added([part.squared for part in parts])
-    length = squared.sqrt()
-    ratio = norm / (length + NORMALIZED * norm if normalized else length)
+    ratio = norm / squared.sqrt().add_(NORMALIZED * norm) if normalized else squared.rsqrt().mul_(norm)
     if exact:
         if any(part.reach is not None for part in parts):
             reach = _added([part.squared if part.reach is None else part.reach for part in parts])
             ratio = torch.minimum(ratio, KAPPA * norm / reach.sqrt())
-        ratio = torch.where(squared > 0, ratio * (1 - 2 * gamma(len(parts) + 8)), 0.0)
+        ratio = torch.where(squared > 0, ratio * (1 - 2 * gamma(len(parts) + 16)), 0.0)
     if not normalized:
-        ratio = ratio.clamp_max(1.0)
-    finite = torch.isfinite(squared)
-    if finite.all():
+        ratio = ratio.clamp_max_(1.0)
+    if float(squared.sum()) < LONGEST**2:
         return ratio, None
-    return torch.where(finite, ratio, 0.0), (~finite).nonzero().flatten()
+    usable = squared < LONGEST**2  # not true of what is not a number
+    return torch.where(usable, ratio, 0.0), (~usable).nonzero().flatten()
 
 
 def _added(values: Sequence[Tensor]) -> Tensor:
     """Return the sum of a few vectors."""
-    return values[0] if len(values) == 1 else torch.stack(tuple(values)).sum(0)
+    return values[0] + values[1] if len(values) == 2 else torch.stack(tuple(values)).sum(0)
 
 
 def summation_error(units: int, positions: int, cancels: bool) -> float:

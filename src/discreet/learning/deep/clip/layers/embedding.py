@@ -31,6 +31,30 @@ def embedding_part(arithmetic: Arithmetic, table: Tensor, ids: Tensor, e: Tensor
     return Part(squared, reach, total)
 
 
+def merged_part(arithmetic: Arithmetic, table: Tensor, ids: Tensor, e: Tensor, share: Tensor | None = None) -> Part:
+    """Return the same part from gradients in which places of a unit that hold one word are added up first.
+
+    In exact mode the gradient of a unit is defined as these float32 sums, made place by place in order.
+    """
+    units, places = ids.shape
+    if share is not None:
+        e = (e * share.unsqueeze(-1)).to(e.dtype)
+    words, order = ids.sort(dim=1, stable=True)
+    rank = torch.zeros_like(words)
+    torch.cumsum(words[:, 1:] != words[:, :-1], 1, out=rank[:, 1:])
+    rank += torch.arange(0, units * places, places, device=ids.device).unsqueeze(1)
+    target = torch.empty_like(rank).scatter_(1, order, rank)
+    merged = torch.zeros(units * places, e.shape[-1], dtype=e.dtype, device=e.device)
+    merged.index_add_(0, target.flatten(), e.reshape(-1, e.shape[-1]))
+    word = torch.zeros(units * places, dtype=ids.dtype, device=ids.device).scatter_(0, rank.flatten(), words.flatten())
+    merged = merged.view(units, places, -1)
+
+    def total(weights: Tensor, lost: Tensor | None) -> list[Tensor]:
+        return [looked_up_sum(table, word, scaled(arithmetic, weights, merged, lost))]
+
+    return Part(arithmetic.squares(merged), None, total, merged.numel() * merged.element_size())
+
+
 def learned_words(module: Any, ids: Tensor, e: Tensor) -> Tensor:
     """Return the output gradients with zero at the places that hold padding."""
     if module.padding_idx is None:

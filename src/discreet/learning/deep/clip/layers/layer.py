@@ -13,7 +13,7 @@ from torch.utils import _pytree as pytree
 from discreet.learning.deep.clip.layers.any_module import ModuleCall, module_kept
 from discreet.learning.deep.clip.layers.arithmetic import Arithmetic, Part, Tensor, kept_part
 from discreet.learning.deep.clip.layers.convolution import CONVOLUTION_WAYS, convolution_part
-from discreet.learning.deep.clip.layers.embedding import bag_share, embedding_part, learned_words
+from discreet.learning.deep.clip.layers.embedding import bag_share, embedding_part, learned_words, merged_part
 from discreet.learning.deep.clip.layers.linear import ghost_ways, linear_part
 from discreet.learning.deep.clip.layers.normalization import normalization_kept
 
@@ -46,12 +46,16 @@ class Call:
         return found
 
     def signal(self, place: int = 0) -> Tensor:
-        """Return the gradient of an output, rows first; zero where nothing depends on it."""
+        """Return the gradient of an output, rows first."""
+        axis = self.output_axes.get(place, 0)
+        return self.signal_as_given(place).movedim(axis, 0) if axis else self.signal_as_given(place)
+
+    def signal_as_given(self, place: int) -> Tensor:
+        """Return the gradient of an output in the output's shape; zero where nothing depends on it."""
         if place not in self.signals:
             shape, dtype, device = self.shapes[place]
             self.signals[place] = torch.zeros(shape, dtype=dtype, device=device)
-        axis = self.output_axes.get(place, 0)
-        return self.signals[place].movedim(axis, 0) if axis else self.signals[place]
+        return self.signals[place]
 
 
 @dataclass
@@ -84,7 +88,7 @@ class Layer:
     def _kept_of_call(self, way: str, call: Call) -> list[Tensor]:
         """Return the kept gradients of one call, by differentiating the module alone."""
         parameters = {name: self.module.get_parameter(name).detach() for name in self.names}
-        signals = [call.signals[place] if place in call.signals else call.signal(place) for place in call.output_axes]
+        signals = [call.signal_as_given(place) for place in call.output_axes]
         use = ModuleCall(self.units, call.input_axes, call.output_axes, signals)
         return module_kept(self.module, parameters, call.leaves, call.form, use, way)
 
@@ -174,9 +178,10 @@ class NormalizationLayer(Layer):
 class EmbeddingLayer(Layer):
     """A table of vectors, one a word."""
 
-    def ways(self, calls: Sequence[Call]) -> tuple[str, ...]:  # noqa: ARG002  the same for every call
-        """Return the names of the ways to the same sum."""
-        return ("ghost",)
+    def ways(self, calls: Sequence[Call]) -> tuple[str, ...]:
+        """Return the names of the ways; sums by index have no fixed order on a graphics card."""
+        fixed = calls[0].leaves[0].device.type == "cpu"
+        return ("ghost", "merged") if fixed and self.positions(calls) > 1 else ("ghost",)
 
     def positions(self, calls: Sequence[Call]) -> int:
         """Return the number of positions of a unit."""
@@ -188,15 +193,16 @@ class EmbeddingLayer(Layer):
         e = _side_by_side([call.signal().reshape(self.units, -1, self.module.embedding_dim) for call in calls])
         return ids, learned_words(self.module, ids, e)
 
-    def part(self, arithmetic: Arithmetic, way: str, calls: Sequence[Call]) -> Part:  # noqa: ARG002  the same for every way
+    def part(self, arithmetic: Arithmetic, way: str, calls: Sequence[Call]) -> Part:
         """Return the norms of the units and the weighted sum."""
-        return embedding_part(arithmetic, self.module.weight, *self.pair(calls))
+        make = merged_part if way == "merged" else embedding_part
+        return make(arithmetic, self.module.weight, *self.pair(calls))
 
 
 class BagLayer(EmbeddingLayer):
     """The sum or the mean of the vectors of a row's words."""
 
-    def part(self, arithmetic: Arithmetic, way: str, calls: Sequence[Call]) -> Part:  # noqa: ARG002  the same for every way
+    def part(self, arithmetic: Arithmetic, way: str, calls: Sequence[Call]) -> Part:
         """Return the norms of the units and the weighted sum."""
         ids, share, places = [], [], []
         for call in calls:
@@ -207,7 +213,8 @@ class BagLayer(EmbeddingLayer):
             spread = e.unsqueeze(1).expand(-1, words.shape[1], -1)
             places.append(spread.reshape(self.units, -1, e.shape[-1]))
         joined = (_side_by_side(one) for one in (ids, places, share))
-        return embedding_part(arithmetic, self.module.weight, *joined)
+        make = merged_part if way == "merged" else embedding_part
+        return make(arithmetic, self.module.weight, *joined)
 
 
 def _side_by_side(values: Sequence[Tensor]) -> Tensor:

@@ -41,8 +41,8 @@ def _outer(arithmetic: Arithmetic, a: Tensor, e: Tensor, bias: bool) -> tuple[Te
     """Return |a|^2 |e|^2, with (a, 1) for a where there is a bias: one position, nothing cancels."""
     squared = arithmetic.squares(a)
     if bias:
-        squared = squared + 1
-    squared = squared * arithmetic.squares(e)
+        squared = squared.add_(1)
+    squared = squared.mul_(arithmetic.squares(e))
     return (squared.mul_(1 + 2.0**-49) if arithmetic.exact else squared), None
 
 
