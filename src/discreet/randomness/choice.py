@@ -71,6 +71,11 @@ class AliasTable:
         self._low_mask = np.uint64(capacity - 1)
         self._shift = np.uint64(_WORD_BITS - self.column_bits)
 
+    @property
+    def columns(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """What a look-up elsewhere needs: how much each column keeps, and the outcomes of all columns, then aliases."""
+        return self._keep.view(np.int64), self._named
+
     def lookup(self, draws: NDArray[np.uint64], out: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
         """Return the outcome of each word: one pass without a branch, so that no outcome takes longer than another."""
         columns = (draws >> self._shift).view(np.int64)

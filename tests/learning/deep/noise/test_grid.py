@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.noise.grid import COARSEST_BITS, FINEST_BITS, LARGEST_NOISE, Grid, root_above
+from discreet.learning.deep.noise.grid import COARSEST_BITS, FINEST_BITS, LARGEST_NOISE, GradientGrid, root_above
 
 PLAIN = {
     "norm": Fraction(1),
@@ -22,7 +22,7 @@ PLAIN = {
     "fixed_slots": False,
 }
 grids = st.builds(
-    lambda norm, dimension, physical, batches, error, scale, fixed, weight: Grid(
+    lambda norm, dimension, physical, batches, error, scale, fixed, weight: GradientGrid(
         norm=norm,
         dimension=dimension,
         physical=physical,
@@ -44,7 +44,7 @@ grids = st.builds(
 
 
 def grid(**changed):
-    return Grid(**PLAIN | changed)
+    return GradientGrid(**PLAIN | changed)
 
 
 @given(grids)

@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from discreet.errors import NotCopyable, ParameterError, StreamSpent  # noqa: E402  torch comes first
 from discreet.laws import RoundedGaussian  # noqa: E402
-from discreet.learning.deep.noise import Grid, IntegerRelease  # noqa: E402
+from discreet.learning.deep.noise import GradientGrid, IntegerRelease, integer_sums  # noqa: E402
 from discreet.privacy.pairs import NormalPair  # noqa: E402
 from tests.laws.agreement import assert_fits  # noqa: E402
 from tests.randomness.sources import in_child  # noqa: E402
@@ -32,7 +32,7 @@ def grid_of(scale=Fraction(1), **changed):
         "scale": Fraction(scale),
         "fixed_slots": False,
     }
-    return Grid(**numbers | changed)
+    return GradientGrid(**numbers | changed)
 
 
 def sums_of(value, dtype=torch.float64):
@@ -94,6 +94,42 @@ def test_a_step_that_failed_can_be_forgotten():
     release.add(sums_of(0.2))
     release.clear()
     assert float(release.release(0)[1].abs().max()) < 1e-6
+
+
+@pytest.mark.parametrize("when", ["drawing", "adding"])
+def test_an_interrupted_release_leaves_nothing_to_the_next_step(when, monkeypatch):
+    release = IntegerRelease(grid_of(Fraction(1, 1 << 26)), SHAPES, steps=3)
+    release.add(sums_of(0.2))
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*((release, "_fresh") if when == "drawing" else (integer_sums, "pieces")), interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            release.release(0)
+    with pytest.raises(StreamSpent):
+        release.release(0)
+    assert float(release.release(1)[1].abs().max()) < 1e-6
+
+
+def test_an_interrupted_batch_can_be_forgotten(monkeypatch):
+    release = IntegerRelease(grid_of(Fraction(1, 1 << 26)), SHAPES, steps=1)
+    real = torch.mul
+    calls = []
+
+    def second_fails(*given):
+        calls.append(1)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return real(*given)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(torch, "mul", second_fails)
+        with pytest.raises(KeyboardInterrupt):
+            release.add(sums_of(0.2))
+    release.clear()
+    assert float(release.release(0)[0].abs().max()) < 1e-6
 
 
 def test_no_step_is_released_twice_or_beyond_the_plan():

@@ -9,7 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from discreet.learning.deep.noise import Grid  # noqa: E402  torch comes first
+from discreet.learning.deep.noise import GradientGrid  # noqa: E402  torch comes first
 from discreet.learning.deep.noise.integer_sums import IntegerSums  # noqa: E402
 
 ERROR = Fraction(1, 1 << 30)  # larger than any real one, so that it shows
@@ -17,7 +17,7 @@ ERROR = Fraction(1, 1 << 30)  # larger than any real one, so that it shows
 
 def made(random, *, fixed):
     """Return a grid of random public numbers."""
-    return Grid(
+    return GradientGrid(
         norm=Fraction(float(random.choice([1.0, 0.7, 3e-5, 2.0**40 * 1.3]))),
         dimension=int(random.choice([1, 3, 40, 300])),
         physical=int(random.integers(1, 6)),
@@ -74,7 +74,7 @@ def moved(first, second):
     return sum((a - b) ** 2 for a, b in zip(first, second, strict=True))
 
 
-@pytest.mark.theorem("Grid.privacy")
+@pytest.mark.theorem("GradientGrid.privacy")
 def test_removing_a_row_so_that_batches_shift_stays_within_the_distance(rounds):
     random = np.random.default_rng()
     for _ in range(rounds(sample=400, full=10_000)):
@@ -89,7 +89,7 @@ def test_removing_a_row_so_that_batches_shift_stays_within_the_distance(rounds):
         assert moved(with_row, without) <= grid.distance**2
 
 
-@pytest.mark.theorem("Grid.privacy")
+@pytest.mark.theorem("GradientGrid.privacy")
 def test_removing_a_row_from_its_slot_stays_within_the_distance(rounds):
     random = np.random.default_rng()
     for _ in range(rounds(sample=400, full=10_000)):
@@ -135,12 +135,12 @@ def test_without_the_roundings_of_every_batch_the_claim_would_be_false(monkeypat
         "scale": Fraction(1),
         "fixed_slots": False,
     }
-    carried = Grid(**numbers)
+    carried = GradientGrid(**numbers)
     assert carried.carry_bits == 20
     one_row, one_rounding = 0.9 * 30, 30  # the first row in steps of the grid, and sqrt(900)
     assert apart_when_the_first_leaves(carried) <= one_row / 2**20 + one_rounding + 1
-    monkeypatch.setattr(Grid, "_carry_bits", lambda *_: 0)
-    rounded = Grid(**numbers)
+    monkeypatch.setattr(GradientGrid, "_carry_bits", lambda *_: 0)
+    rounded = GradientGrid(**numbers)
     apart = apart_when_the_first_leaves(rounded)
     assert 200 * (one_row + one_rounding) < apart <= one_row + 400 * one_rounding
     assert rounded.distance >= rounded.norm / rounded.step + 400 * one_rounding
@@ -149,13 +149,13 @@ def test_without_the_roundings_of_every_batch_the_claim_would_be_false(monkeypat
 @pytest.mark.parametrize("carry", [True, False])
 def test_sums_do_not_depend_on_the_order_of_batches_or_on_carrying(carry, monkeypatch):
     random = np.random.default_rng(1)
-    grid = Grid(
+    grid = GradientGrid(
         norm=Fraction(1), dimension=50, physical=4, batches=64, summation_error=ERROR, scale=Fraction(1),
         fixed_slots=False,
     )  # fmt: skip
     assert grid.carry_bits > 0
     if carry:
-        monkeypatch.setattr(Grid, "between_carries", 2)
+        monkeypatch.setattr(GradientGrid, "between_carries", 2)
     batches = [random.uniform(-1, 1, 50) / 8 for _ in range(64)]
     scaled = np.rint(np.array(batches) * 2.0 ** (grid.carry_bits - grid.exponent))
     fine = [sum(int(value) for value in column) for column in scaled.T]
@@ -171,7 +171,7 @@ def test_batches_beyond_the_cap_add_nothing():
 
 def test_the_largest_sums_do_not_overflow():
     for fixed in (False, True):
-        grid = Grid(
+        grid = GradientGrid(
             norm=Fraction(1.999), dimension=2, physical=1 << 12, batches=1 << 16, summation_error=Fraction(0),
             scale=Fraction(1), fixed_slots=fixed,
         )  # fmt: skip

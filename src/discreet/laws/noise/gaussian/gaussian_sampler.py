@@ -64,7 +64,7 @@ NARROW_LIMIT = 1024
 _BLOCKS_PER_SIGMA_BITS = 8
 _REACH = 8
 _FILTER = 2.0**-36
-_RESIDUAL = np.iinfo(np.int64).min  # stands for the residual column; no outcome of a table comes near it
+RESIDUAL = np.iinfo(np.int64).min  # stands for the residual column; no outcome of a table comes near it
 
 
 class GaussianSampler:
@@ -135,22 +135,31 @@ class GaussianRejection:
 class GaussianTable:
     """Draws discrete Gaussian noise of a rational sigma, or of a rational variance near sigma^2, prepared once."""
 
-    def __init__(self, sigma: Fraction, variance: Fraction | None = None, *, mass_bits: int = 64) -> None:
+    def __init__(
+        self,
+        sigma: Fraction,
+        variance: Fraction | None = None,
+        *,
+        mass_bits: int = 64,
+        block_bits: int = _BLOCKS_PER_SIGMA_BITS,
+    ) -> None:
         ensure_tested()
         self._sigma = sigma
-        self.low_bits = 0 if sigma < NARROW_LIMIT else int(sigma).bit_length() - 1 - _BLOCKS_PER_SIGMA_BITS
+        self.low_bits = 0 if sigma < NARROW_LIMIT else int(sigma).bit_length() - 1 - block_bits
         self._variance = sigma * sigma if variance is None else variance
         self._step_variance = self._variance / (1 << (2 * self.low_bits))
         self._reach = int(_REACH * sigma / (1 << self.low_bits)) + 1
         self._outcomes = np.array(list(self._inside()), dtype=np.int64)
         self._masses = self._integer_masses(mass_bits)
         self._residual = (1 << 64) - sum(self._masses)
-        self._decode = np.concatenate([[_RESIDUAL], self._outcomes])
+        self._decode = np.concatenate([[RESIDUAL], self._outcomes])
         self._table = AliasTable([self._residual, *self._masses], self._decode)
         if self.low_bits:
             doubt = int(Fraction(1 << 63) / self._step_variance) + 1
             self._doubt = np.uint64(doubt)
-            self._heads_for_all = np.uint64((1 << 64) - 1 - (2 * self._reach + 3) * doubt - (1 << self.low_bits))
+            self._least_doubt = np.uint64((1 << self.low_bits) + self._thinned())
+            self._heads_for_all = np.uint64((1 << 64) - 1 - (2 * self._reach + 3) * doubt - int(self._least_doubt))
+            self._undecided = max(_FILTER, 2.0 ** (self.low_bits - 63))
 
     @property
     def columns(self) -> int:
@@ -177,8 +186,8 @@ class GaussianTable:
         """Draw table outcomes: values when narrow, blocks in the form B or -1 - B when wide."""
         fill(raw)
         self._table.lookup(raw, out=out)
-        if out.min() == _RESIDUAL:
-            for index in np.flatnonzero(out == _RESIDUAL):
+        if out.min() == RESIDUAL:
+            for index in np.flatnonzero(out == RESIDUAL):
                 out[index] = self._from_residual()
 
     def _refine(self, raw: NDArray[np.uint64], block: NDArray[np.int64]) -> NDArray[np.intp]:
@@ -199,7 +208,7 @@ class GaussianTable:
         if block.max() > self._reach or block.min() < -1 - self._reach:
             return np.arange(block.size)
         blocks = block[candidates]
-        slack = (2 * (blocks ^ (blocks >> 63)) + 1).view(np.uint64) * self._doubt + np.uint64(1 << self.low_bits)
+        slack = (2 * (blocks ^ (blocks >> 63)) + 1).view(np.uint64) * self._doubt + self._least_doubt
         return candidates[~raw[candidates] <= slack]
 
     def _heads(
@@ -214,11 +223,18 @@ class GaussianTable:
         coins = raw >> np.uint64(width)
         margin = np.exp(-exponent) - coins * 2.0 ** (width - 64)
         heads: NDArray[np.bool_] = margin > 0.0
-        for index in np.flatnonzero(np.abs(margin) <= max(_FILTER, 2.0 ** (width - 63))):
-            offset, high = int(low[index]), int(magnitude[index]) << width
-            exact = Fraction(2 * high * offset + offset * offset) / (2 * self._variance)
-            heads[index] = exact == 0 or uniform_is_below(int(coins[index]), 64 - width, partial(exp_scaled, exact))
+        for index in np.flatnonzero(np.abs(margin) <= self._undecided):
+            heads[index] = self._is_heads(int(magnitude[index]) << width, int(low[index]), int(coins[index]))
         return heads
+
+    def _is_heads(self, start: int, offset: int, coin: int) -> bool:
+        """Toss the coin of the place start + offset exactly, keeping its first bits."""
+        exact = Fraction(2 * start * offset + offset * offset) / (2 * self._variance)
+        return exact == 0 or uniform_is_below(coin, 64 - self.low_bits, partial(exp_scaled, exact))
+
+    def _thinned(self) -> int:
+        """Return 2^64 times a bound on the part of the accepted draws of a wide table that a further coin rejects."""
+        return 0
 
     def _inside(self) -> Iterator[int]:
         """Walk the outcomes of the table: 0, 1, -1, 2, ... when narrow; 0, -1, 1, -2, ... (B and -1 - B) when wide."""

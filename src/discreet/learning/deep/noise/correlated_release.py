@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NoReturn
@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 import torch
 
 from discreet.errors import LedgerMismatch, NotCopyable, ParameterError
-from discreet.learning.deep.noise.grid import Grid, root_above
+from discreet.learning.deep.noise.grid import GradientGrid, root_above
 from discreet.learning.deep.noise.integer_release import IntegerRelease
-from discreet.learning.deep.noise.integer_sums import Tensor
+from discreet.learning.deep.noise.integer_sums import Tensor, pieces
 
 
 class SecretSums:
@@ -71,7 +71,7 @@ class CorrelatedRelease(IntegerRelease):
         and of floats in memory as there are coefficients after the first. The integers are secret (`SecretSums`).
     Reference. Denisov, McMahan, Rush, Smith, Thakurta 2022; Choquette-Choo et al. 2023 (bands).
 
-    >>> grid = Grid(
+    >>> grid = GradientGrid(
     ...     norm=Fraction(1),
     ...     dimension=2,
     ...     physical=8,
@@ -91,7 +91,7 @@ class CorrelatedRelease(IntegerRelease):
 
     def __init__(
         self,
-        grid: Grid,
+        grid: GradientGrid,
         shapes: Sequence[Sequence[int]],
         *,
         steps: int,
@@ -140,20 +140,21 @@ class CorrelatedRelease(IntegerRelease):
 
     def _noisy(self, step: int) -> Tensor:
         """Return the recovered sum of a step in steps of the grid."""
-        exact = self._sums.take()
-        mixture = exact * self.coefficients[0]
-        self._mix_in(mixture, self._exact, step, 1)
-        released = self._plus_noise(step, mixture).to(torch.float64)
-        self._mix_in(released, self._recovered, step, -1)
-        released.div_(self.coefficients[0])
-        self._remember(step, exact, released)
-        return released.clone()
+        exact, released = self._sums.take(), self._fresh(step)
+        recovered = torch.empty_like(released, dtype=torch.float64)
+        for piece in pieces(released):
+            self._mix_in(released[piece], [*self._exact, (step, exact)], step, piece, 1)
+            recovered[piece].copy_(released[piece])
+            self._mix_in(recovered[piece], self._recovered, step, piece, -1)
+            recovered[piece].div_(self.coefficients[0])
+        self._remember(step, exact, recovered)
+        return recovered
 
-    def _mix_in(self, total: Tensor, history: deque[tuple[int, Tensor]], step: int, sign: int) -> None:
+    def _mix_in(self, total: Tensor, history: Iterable[tuple[int, Tensor]], step: int, piece: slice, sign: int) -> None:
         """Add sign k_j times what was j steps ago, where that is at hand."""
         for earlier, one in history:
             if step - earlier < len(self.coefficients):
-                total.add_(one, alpha=sign * self.coefficients[step - earlier])
+                total.add_(one[piece], alpha=sign * self.coefficients[step - earlier])
 
     def _remember(self, step: int, exact: Tensor, released: Tensor) -> None:
         """Keep a step for those that mix it in, and forget what no later step does."""
@@ -163,10 +164,10 @@ class CorrelatedRelease(IntegerRelease):
                 history.popleft()
 
 
-def mixed(grid: Grid, coefficients: Sequence[int]) -> Grid:
+def mixed(grid: GradientGrid, coefficients: Sequence[int]) -> GradientGrid:
     """Return the grid whose noise is |k| times as wide, and which leaves room for sums weighted by k.
 
-    >>> grid = Grid(
+    >>> grid = GradientGrid(
     ...     norm=Fraction(1),
     ...     dimension=2,
     ...     physical=8,

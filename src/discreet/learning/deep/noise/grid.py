@@ -19,7 +19,7 @@ _LARGEST_EXPONENT = 400
 
 
 @dataclass(frozen=True, kw_only=True)
-class Grid:
+class GradientGrid:
     """How sums of clipped gradients become integers: from public numbers alone.
 
     A step sums over at most `batches` physical batches of `physical` slots. Batch b gives floats S_b whose distance
@@ -45,7 +45,7 @@ class Grid:
     Accuracy. The noise is larger than with real numbers by the factor `inflation`.
     Reference. Casacuberta, Shoemate, Vadhan, Wagaman 2022 (what summation errors do to a stated sensitivity).
 
-    >>> grid = Grid(
+    >>> grid = GradientGrid(
     ...     norm=Fraction(1),
     ...     dimension=10**6,
     ...     physical=64,
@@ -95,22 +95,22 @@ class Grid:
             parameter="scale",
         )
 
-    @property
+    @cached_property
     def exponent(self) -> int:
         """The binary logarithm of `step`."""
         return _floor_log2(self.norm) - self.bits
 
-    @property
+    @cached_property
     def step(self) -> Fraction:
         """The spacing of the grid, a power of two."""
         return Fraction(2) ** self.exponent
 
-    @property
+    @cached_property
     def carry_bits(self) -> int:
         """How many bits finer each batch is rounded than their sum; as many as one batch leaves room for."""
         return self._carry_bits(self.bits)
 
-    @property
+    @cached_property
     def between_carries(self) -> int:
         """How many batches fit into 64-bit integers before the fine bits must be carried."""
         return _SUM_LIMIT // self._one_batch(self.bits, self.carry_bits)
@@ -120,12 +120,12 @@ class Grid:
         """How far one person moves y in L2, rounded up to an integer."""
         return self._distance(self.bits)
 
-    @property
+    @cached_property
     def inflation(self) -> Fraction:
         """The noise in units of the one that real numbers would need."""
         return self.distance * self.step / self.norm
 
-    @property
+    @cached_property
     def noise_scale(self) -> Fraction:
         """The scale of the noise, in steps of the grid."""
         return self.scale * self.distance

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Sequence
 from typing import Any, NoReturn
@@ -12,7 +11,8 @@ import torch
 from discreet.errors import NotCopyable, ParameterError, StreamSpent
 from discreet.laws import RoundedGaussian
 from discreet.learning.deep.noise.ahead import DrawnAhead
-from discreet.learning.deep.noise.grid import Grid
+from discreet.learning.deep.noise.device import DeviceNoise
+from discreet.learning.deep.noise.grid import GradientGrid
 from discreet.learning.deep.noise.integer_sums import IntegerSums, Tensor
 from discreet.randomness.process import Process
 
@@ -23,19 +23,19 @@ class IntegerRelease:
     Privacy. Each release is no easier to tell from a neighbor's than N(0, 1) from N(1 / scale, 1), `scale` being the
         grid's: a Gaussian mechanism of that noise multiplier, in any dimension, adaptively, also under sampling. The
         price depends on neither the model nor the grid.
-        Proof: neighbors' integer sums y and y' are at most `grid.distance` apart in L2 (`Grid`). The noise is a rounded
-        normal vector of standard deviation scale * distance, exactly drawn, and y + round(Z) = round(y + Z): the
-        release is post-processing of a normal mechanism whose sensitivity is at most 1 / scale of its deviation
+        Proof: neighbors' integer sums y and y' are at most `grid.distance` apart in L2 (`GradientGrid`). The noise is a
+        rounded normal vector of standard deviation scale * distance, exactly drawn, and y + round(Z) = round(y + Z):
+        the release is post-processing of a normal mechanism whose sensitivity is at most 1 / scale of its deviation
         (`RoundedGaussian`). Each vector of noise is drawn without regard to the data and used once: it leaves the
         stock before it is used, a step is released once, and neither a fork nor a copy shares the stock or this
         object. Multiplying by the grid's step is post-processing, and so is a sum that left the range of 64 bits: it
         would wrap, by the same map for both neighbors.
     Accuracy. The noise has standard deviation `noise_scale` a coordinate, in units of the gradient.
     Cost. A multiplication, a rounding and an integer addition a coordinate and batch; one exact draw a coordinate and
-        step, made by a thread while the step is computed.
+        step, made by a thread while the step is computed, or on the graphics card (`DeviceNoise`).
 
     >>> from fractions import Fraction
-    >>> grid = Grid(
+    >>> grid = GradientGrid(
     ...     norm=Fraction(1),
     ...     dimension=2,
     ...     physical=8,
@@ -50,13 +50,13 @@ class IntegerRelease:
     array([ 0.25, -0.5 ])
     """
 
-    def __init__(self, grid: Grid, shapes: Sequence[Sequence[int]], *, steps: int, device: Any = None) -> None:
+    def __init__(self, grid: GradientGrid, shapes: Sequence[Sequence[int]], *, steps: int, device: Any = None) -> None:
         if isinstance(steps, bool) or not isinstance(steps, int) or steps < 1:
             raise ParameterError(f"steps must be an int of at least 1; got {steps!r}", parameter="steps")
         self.grid, self.steps = grid, steps
         self._device = device
         self._sums = IntegerSums(grid, shapes, device)
-        self._noise = DrawnAhead(RoundedGaussian(grid.noise_scale), grid.dimension)
+        self._noise = _noises(grid, device)
         self._next = 0
         self._owner, self._lock = Process.here(), threading.RLock()
 
@@ -90,9 +90,12 @@ class IntegerRelease:
         self._refuse_fork()
         with self._lock:
             self._begin(step)
-            noisy = self._noisy(step)
+            try:
+                noisy = self._noisy(step)
+            finally:
+                self._sums.clear()  # an interruption leaves nothing that the next step would release once more
         self._refuse_fork()  # a signal handler may have forked meanwhile: then both hold the same noise
-        return self._sums.shaped(noisy.mul_(math.ldexp(1.0, self.grid.exponent)))
+        return self._sums.as_floats(noisy)
 
     def _begin(self, step: int) -> None:
         """Mark a step as used before anything is drawn for it."""
@@ -106,13 +109,14 @@ class IntegerRelease:
         self._next = step + 1
 
     def _noisy(self, step: int) -> Tensor:
-        """Return the noisy sum in steps of the grid, as floats."""
-        return self._plus_noise(step, self._sums.take()).to(torch.float64)
+        """Return the noisy sum in steps of the grid: the noise with the exact sum added to it."""
+        noise = self._fresh(step)
+        self._sums.add_to(noise)
+        return noise
 
-    def _plus_noise(self, step: int, exact: Tensor) -> Tensor:
-        """Return integers plus fresh noise, written over the noise."""
-        noise = torch.from_numpy(self._noise.take(more=step + 1 < self.steps)).to(self._device)
-        return noise.add_(exact)
+    def _fresh(self, step: int) -> Tensor:
+        """Return noise that was never used, on the device."""
+        return torch.as_tensor(self._noise.take(more=step + 1 < self.steps), device=self._device)
 
     def _refuse_fork(self) -> None:
         """Two processes that go on from one sum would release it twice."""
@@ -121,3 +125,10 @@ class IntegerRelease:
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a release in the middle of a training cannot be copied or pickled; resume from a checkpoint")
+
+
+def _noises(grid: GradientGrid, device: Any) -> DrawnAhead | DeviceNoise:
+    """Return where noise comes from: a thread on the processor, or the device itself."""
+    if device is None or torch.device(device).type == "cpu" or not DeviceNoise.serves(grid.noise_scale):
+        return DrawnAhead(RoundedGaussian(grid.noise_scale), grid.dimension)
+    return DeviceNoise(grid.noise_scale, grid.dimension, device)
