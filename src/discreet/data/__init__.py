@@ -10,6 +10,7 @@ from discreet.data.invented_hospital import HospitalTable, hospital, visits
 from discreet.data.invented_population import Population, population, population_columns, population_values
 from discreet.data.invented_ratings import Hearsay, Ratings, hearsay, ratings
 from discreet.data.invented_survey import Diary, Survey, survey
+from discreet.data.invented_writing import Glyphs, Messages, glyphs, messages
 from discreet.data.table import InventedTable
 
 __all__ = [
@@ -19,10 +20,12 @@ __all__ = [
     "Diary",
     "Discharges",
     "Genomes",
+    "Glyphs",
     "Hearsay",
     "HospitalDatabase",
     "HospitalTable",
     "InventedTable",
+    "Messages",
     "Panel",
     "Patients",
     "Population",
@@ -34,9 +37,11 @@ __all__ = [
     "browsing",
     "census_block",
     "genomes",
+    "glyphs",
     "hearsay",
     "hospital",
     "hospital_database",
+    "messages",
     "population",
     "population_columns",
     "population_values",

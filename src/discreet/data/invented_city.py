@@ -8,9 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.data.duckdb_file import write_duckdb
 from discreet.data.invented_hospital import DIAGNOSES, SEXES
-from discreet.data.table import MOST_PEOPLE, Column, InventedTable, check_whole, drawn, generator
+from discreet.data.table import MOST_PEOPLE, Column, InventedTable, check_whole, drawn, generator, write_duckdb
 
 QUASI_IDENTIFIERS = (
     "zip_code",

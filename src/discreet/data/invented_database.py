@@ -7,9 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from discreet.data.duckdb_file import write_duckdb
 from discreet.data.invented_hospital import WARDS, ZIP_CODES, visits
-from discreet.data.table import Column, InventedTable
+from discreet.data.table import Column, InventedTable, write_duckdb
 
 PRACTICE_SIZE = 63
 REGIONS = ("Alder", "Birch", "Cedar", "Elm", "Hazel", "Linden", "Maple", "Rowan")

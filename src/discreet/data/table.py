@@ -1,7 +1,8 @@
-"""Read-only columns of equal length: what every generated table can do."""
+"""Read-only columns of equal length: what every generated table can do, and files of several of them."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, Self
@@ -9,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from discreet._optional import optional
 from discreet.display.csv_text import write_csv
 from discreet.errors import ParameterError
 from discreet.frames import to_arrow, to_pandas, to_polars
@@ -16,6 +18,7 @@ from discreet.frames import to_arrow, to_pandas, to_polars
 Column = npt.NDArray[Any]
 
 MOST_PEOPLE, MOST_SEED = 10_000_000, 2**63 - 1
+_CASTS = {"U": "::VARCHAR", "M": "::DATE"}  # texts would arrive as an enumeration of the values that occur: data
 
 
 class InventedTable:
@@ -123,3 +126,22 @@ def _filled(column: Column) -> Column:
     filled = column.astype(object)
     filled[np.isnan(column)] = ""
     return filled
+
+
+def write_duckdb(path: str | Path, tables: Mapping[str, Mapping[str, Column]]) -> Path:
+    """Write tables, given by their names and columns, into a new DuckDB file; one that exists is replaced."""
+    duckdb = optional("duckdb", extra="sql", purpose="to_duckdb()")
+    target = Path(path)
+    target.unlink(missing_ok=True)
+    with duckdb.connect(str(target)) as connection:
+        for name, columns in tables.items():
+            shown = ", ".join(f"{one}{_CASTS.get(column.dtype.kind, '')} AS {one}" for one, column in columns.items())
+            connection.register("arrays", {one: _plain(column) for one, column in columns.items()})
+            connection.execute(f"CREATE TABLE {name} AS SELECT {shown} FROM arrays")  # noqa: S608  names of this package
+            connection.unregister("arrays")
+    return target
+
+
+def _plain(column: Column) -> Column:
+    """Return a writeable copy in a type that DuckDB reads; it knows dates to the second only."""
+    return column.astype("datetime64[s]") if column.dtype.kind == "M" else column.copy()
