@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch")
 
 from discreet.errors import ParameterError  # noqa: E402
 from discreet.learning.deep.clip import CrossEntropy  # noqa: E402
-from discreet.learning.deep.noise import CorrelatedRelease, Grid, ahead  # noqa: E402
+from discreet.learning.deep.noise import CorrelatedRelease, GradientGrid, ahead  # noqa: E402
 from discreet.learning.deep.noise.integer_sums import IntegerSums  # noqa: E402
 from discreet.learning.deep.plan import BallsInBins, Banded, Clip, CyclicPoisson, Independent, Plan  # noqa: E402
 from discreet.learning.deep.training import Checkpoint, TrainedModel, train  # noqa: E402
@@ -146,7 +146,7 @@ def test_a_gap_in_correlated_noise_moves_the_releases_no_farther_than_the_plan_i
         return plus_noise(self, step, mixture)
 
     monkeypatch.setattr(CorrelatedRelease, "_plus_noise", watched)
-    grid = Grid(
+    grid = GradientGrid(
         norm=Fraction(1), dimension=3, physical=1, batches=1, summation_error=Fraction(0), scale=Fraction(1),
         fixed_slots=True,
     )  # fmt: skip

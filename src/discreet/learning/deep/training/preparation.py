@@ -14,7 +14,7 @@ import torch
 
 from discreet.errors import AssumptionFailed, DiscreetError, ParameterError
 from discreet.learning.deep.clip import ClippedSum
-from discreet.learning.deep.noise import CorrelatedRelease, FloatRelease, Grid, IntegerRelease
+from discreet.learning.deep.noise import CorrelatedRelease, FloatRelease, GradientGrid, IntegerRelease
 from discreet.learning.deep.plan import Plan
 from discreet.learning.deep.training.averages import AveragedWeights, WeightAverage
 from discreet.learning.deep.training.batches import SlottedBatches, stated_physical
@@ -91,7 +91,7 @@ def _release(plan: Plan, clipped: Any, batches: SlottedBatches, physical: int) -
     if not plan.exact:
         deviation = float(Fraction(plan.noise.scale) * Fraction(plan.clip.norm))
         return FloatRelease(shapes, deviation=deviation, steps=plan.steps, device=device)
-    grid = Grid(
+    grid = GradientGrid(
         norm=Fraction(plan.clip.norm),
         dimension=clipped.dimension,
         physical=physical,
