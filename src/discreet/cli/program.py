@@ -27,6 +27,7 @@ COMMANDS = {
     "ask": ("asking.ask", "Answer a query privately; the cost is charged first."),
     "synthesize": ("asking.synthesize", "Make a synthetic table; the cost is charged first."),
     "learn": ("program", "Train, explain, evaluate and use a model of a private table."),
+    "train": ("asking.train", "Train a network on a private table; the cost is charged first."),
     "budget": ("asking.budget", "Say what was spent and what is left."),
     "ledger": ("curating.ledger", "List what was asked; verify, amend."),
     "account": ("account", "Price a plan of releases, or find the noise for a target."),

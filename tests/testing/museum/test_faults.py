@@ -12,7 +12,7 @@ import pytest
 import discreet as dp
 from discreet.audit import Level, audit
 from discreet.errors import ParameterError
-from discreet.laws import DiscreteLaplace
+from discreet.laws import DiscreteLaplace, RoundedGaussian
 from discreet.laws.finite import FinitePair
 from discreet.privacy import gaussian_loss
 from discreet.testing.museum import Exhibit, faults
@@ -55,6 +55,12 @@ LOSSES = {
     "RevealedRuns": 30 * math.log(1.1),
     "Elimination": math.log(1.1),
     "EliminationTwiceAsFast": -math.log(2 / 1.1 - 1),
+    "ClippedStep": 0.999496,  # a little below 1, which is what N(0, 1) and N(1/4, 1) have at this delta
+    "HalfNoise": 2.133891,
+    "ClippedAfterSum": 2.135886,
+    "BatchNormalized": 2.135886,
+    "NoiseReused": math.inf,
+    "BatchCounted": 39.483398,
 }
 # events: which neighbors, whether an output of the first belongs to it, and its chance
 EVENTS: dict[str, tuple[int, Callable[[Any], Any], Callable[[], float]]] = {
@@ -82,6 +88,12 @@ EVENTS: dict[str, tuple[int, Callable[[Any], Any], Callable[[], float]]] = {
     "RevealedRuns": (0, lambda y: y == 0, lambda: 0.1 * 11 / 21),
     "Elimination": (0, lambda y: y == 2, lambda: (1 / 11) / (1 / 11 + 1 / 10)),
     "EliminationTwiceAsFast": (0, lambda y: y == 2, lambda: (2 / 11) / (2 / 11 + 1 / 10)),
+    "ClippedStep": (0, lambda y: y <= 3, lambda: float(RoundedGaussian(16).cdf(0))),
+    "HalfNoise": (0, lambda y: y <= -7, lambda: float(RoundedGaussian(8).cdf(-10))),
+    "ClippedAfterSum": (1, lambda y: y <= 4, lambda: float(RoundedGaussian(16).cdf(0))),
+    "BatchNormalized": (2, lambda y: y <= -8, lambda: float(RoundedGaussian(16).cdf(0))),
+    "NoiseReused": (0, lambda y: (y[:, 0] - y[:, 1] == 3) & (y[:, 0] <= 4), lambda: float(RoundedGaussian(16).cdf(0))),
+    "BatchCounted": (0, lambda y: y <= 6.25, lambda: square_sum_below(100.0)),
 }
 
 
@@ -103,6 +115,13 @@ def largest_below(place: float) -> float:
     from scipy.special import ndtr
 
     return float(ndtr((place - 2.0) / 0.7) * ndtr(place / 0.7) ** 99)
+
+
+def square_sum_below(place: float) -> float:
+    """Return the chance that a hundred squares of standard normal draws add up to less than a place."""
+    from scipy.special import gammainc
+
+    return float(gammainc(50, place / 2))
 
 
 @pytest.mark.parametrize("exhibit", faults(), ids=lambda exhibit: exhibit.label.name)
@@ -145,6 +164,29 @@ def test_shuffled_batches_claim_what_poisson_sampling_would_cost() -> None:
     guarantee = ShuffledBatches.label.guarantee
     assert isinstance(guarantee, dp.ApproxDP)
     assert sampled.epsilon(float(guarantee.delta)).upper == pytest.approx(float(guarantee.epsilon), abs=1e-4)
+
+
+def test_a_step_and_two_steps_claim_what_normal_noise_costs() -> None:
+    for name, multiplier in (("ClippedStep", 4.0), ("NoiseReused", 4.0 / math.sqrt(2))):
+        guarantee = FAULTS[name].guarantee
+        assert isinstance(guarantee, dp.ApproxDP)
+        assert gaussian_loss(multiplier).delta(1.0).upper == pytest.approx(float(guarantee.delta), rel=1e-5)
+        assert gaussian_loss(multiplier).delta(1.0).upper <= float(guarantee.delta)
+
+
+def test_the_width_of_the_noise_tells_the_size_of_a_batch_as_chi_square_laws_say() -> None:
+    """The best event for the batch of three is a large sum of squares; both chances are incomplete gamma functions."""
+    from scipy.special import gammaincc
+
+    exhibit = FAULTS["BatchCounted"]
+    pair = exhibit.pair(*exhibit.neighbors()[0])
+    assert pair is not None
+    for epsilon in (0.0, 1.0, 10.0, 30.0):
+        place = (50 * math.log(16 / 9) + epsilon) / 3.5
+        delta = gammaincc(50, place * 9 / 2) - math.exp(epsilon) * gammaincc(50, place * 16 / 2)
+        found = pair.reversed().delta(epsilon)
+        assert found.lower <= delta <= found.upper
+        assert found.upper - found.lower < 2e-5
 
 
 @pytest.mark.parametrize("name", EVENTS)

@@ -2,6 +2,7 @@
 
 from discreet.attacks.models.invented_rows import invented_doses, invented_labels
 from discreet.attacks.models.inversion_attack import Inversion, gap_ceiling, inversion
+from discreet.attacks.models.network_audit import NetworkTraining, audit_network
 from discreet.attacks.models.shadows import ShadowMembership, shadow_membership
 from discreet.attacks.models.text_extraction import (
     NGrams,

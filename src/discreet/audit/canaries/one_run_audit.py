@@ -27,7 +27,7 @@ from discreet.audit.verdict import Outcome, as_confidence, refuted_at
 from discreet.display import definition_list
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, round_up
-from discreet.privacy import GaussianDP, Guarantee, Relation, combine
+from discreet.privacy import GaussianDP, Guarantee, PrivacyLoss, Relation, combine
 from discreet.privacy.numbers import probability, whole
 from discreet.randomness import bernoulli_array
 
@@ -49,7 +49,7 @@ class OneRun:
     refuted.
     """
 
-    guarantee: Guarantee | None
+    guarantee: Guarantee | PrivacyLoss | None
     canaries: int
     guesses: int
     right: int
@@ -122,13 +122,13 @@ def one_run(
     right: int,
     delta: Number = 0,
     confidence: Number = 0.95,
-    guarantee: Guarantee | None = None,
+    guarantee: Guarantee | PrivacyLoss | None = None,
     relation: Relation = Relation.ADD_REMOVE,
 ) -> OneRun:
     """Bound a mechanism's epsilon from below by guesses about canaries that were put in, or left out, by fair coins.
 
     The numbers of canaries and of guesses are fixed before the run; a canary and its coin are one person under
-    `relation`. For guarantees that are curves (Gaussian, concentrated, Renyi) the whole curve is used.
+    `relation`. For guarantees that are curves (Gaussian, concentrated, Renyi, a `PrivacyLoss`) the whole curve is used.
 
     Accuracy. If the mechanism keeps (epsilon, delta) for some epsilon below `low`, then `right` right guesses had a
         chance of at most 1 - confidence; the same holds for `mu`, and `p_value` bounds that chance under the guarantee.
@@ -146,8 +146,10 @@ def one_run(
     started = time.perf_counter()
     count, made, tail_delta, sure = _checked(canaries, guesses, right, delta, confidence)
     if guarantee is not None:
-        if not isinstance(guarantee, Guarantee):
-            raise ParameterError("guarantee must be a Guarantee, such as PureDP(0.1)", parameter="guarantee")
+        if not isinstance(guarantee, Guarantee | PrivacyLoss):
+            raise ParameterError(
+                "guarantee must be a Guarantee, such as PureDP(0.1), or a PrivacyLoss", parameter="guarantee"
+            )
         combine(relation, guarantee.relation)
     rest = 1.0 - sure
 
@@ -285,7 +287,7 @@ class Canaries:
         scores: ArrayLike,
         *,
         guesses: int,
-        guarantee: Guarantee | None = None,
+        guarantee: Guarantee | PrivacyLoss | None = None,
         delta: Number = 0,
         confidence: Number = 0.95,
         relation: Relation = Relation.ADD_REMOVE,

@@ -15,6 +15,7 @@ from discreet.testing.museum import (
     maximum,
     sensitivities,
     sparse_vector,
+    trainings,
 )
 from discreet.testing.museum.exhibit import Exhibit, Label
 
@@ -105,6 +106,12 @@ def faults() -> tuple[Exhibit, ...]:
         learners.RevealedRuns(),
         learners.Elimination(),
         learners.EliminationTwiceAsFast(),
+        trainings.ClippedStep(),
+        trainings.HalfNoise(),
+        trainings.ClippedAfterSum(),
+        trainings.BatchNormalized(),
+        trainings.NoiseReused(),
+        trainings.BatchCounted(),
     )
 
 

@@ -156,6 +156,8 @@ def test_scikit_learns_own_checks_pass_but_those_that_privacy_forbids(kind):
     model = kind(**stated, **own)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks warn about themselves
-        results = check_estimator(model, expected_failed_checks=expected_failures(model, noise=True), on_skip=None, on_fail=None)
+        results = check_estimator(
+            model, expected_failed_checks=expected_failures(model, noise=True), on_skip=None, on_fail=None
+        )
     assert [(one["check_name"], one["exception"]) for one in results if one["status"] == "failed"] == []
     assert len(results) > 40

@@ -14,6 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from discreet.display import Progress
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.learning.base import (
@@ -109,6 +110,15 @@ class DeepEstimator(PrivateEstimator):
                 parameter="module",
             )
         return super().fit_session(session, table, features, target, **price)
+
+    def telling(self, progress: Progress | None) -> Self:
+        """Have the next fit tell how many of its steps are done; both numbers are public.
+
+        Args:
+            progress: called with the number of steps that are done, and that of all steps.
+        """
+        self._progress = progress
+        return self
 
     def _public(self, features: int, *, rows: int = 1) -> Public:
         public = super()._public(features, rows=rows)
@@ -237,6 +247,7 @@ class DeepEstimator(PrivateEstimator):
         found = train(
             made.model, self._tensors(public, rows.features, beside), made.plan, made.loss,
             optimizer=made.optimizer, physical=made.physical, average=made.average,
+            progress=self.__dict__.pop("_progress", None),  # of this fit alone: what stays is stored
         )  # fmt: skip
         self.weights_ = {name: one.detach().cpu().numpy() for name, one in found.model.state_dict().items()}
 
