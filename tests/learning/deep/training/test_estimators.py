@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 from discreet.errors import MissingParameter, ParameterError  # noqa: E402
 from discreet.learning import load_model, save_model  # noqa: E402
 from discreet.learning.deep.plan import Plan  # noqa: E402
-from discreet.learning.deep.training import DeepClassifier, DeepRegressor  # noqa: E402
+from discreet.learning.deep.training import DeepClassifier, DeepRegressor, preparation  # noqa: E402
 from discreet.ledger import MemoryLedger, Terms  # noqa: E402
 from discreet.privacy import ApproxDP, GaussianDP, Relation  # noqa: E402
 from discreet.query import Session  # noqa: E402
@@ -54,7 +54,8 @@ def test_a_classifier_learns_keeps_its_price_and_says_so():
 
 @pytest.mark.theorem("DeepRegressor.privacy")
 def test_a_regression_learns_within_its_bounds():
-    model = regressor(steps=80).fit(X, NUMBERS)
+    model = regressor().fit(X, NUMBERS)
+    # the weights have noise of at most .013 a step, and 12 steps are averaged: .5 is more than 20 deviations away
     assert model.score(X, NUMBERS) > 0.5
     assert np.abs(model.predict(100 * X)).max() <= 10
     assert model.guarantee_.epsilon <= 4
@@ -150,7 +151,8 @@ def test_a_table_of_a_session_is_learned_from_once(budget):
 
 
 @pytest.mark.parametrize("kind", [DeepClassifier, DeepRegressor])
-def test_scikit_learns_own_checks_pass_but_those_that_privacy_forbids(kind):
+def test_scikit_learns_own_checks_pass_but_those_that_privacy_forbids(kind, monkeypatch):
+    monkeypatch.setattr(preparation, "_TRIED", 1)  # one slot is tried: there are a hundred fits
     stated = {**STATED, "people": 100, "bounds": (-10, 10), "hidden": (), "steps": 2}
     own = {"classes": [0, 1, 2]} if kind is DeepClassifier else {"target_bounds": (-10, 10)}
     model = kind(**stated, **own)

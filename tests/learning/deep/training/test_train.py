@@ -12,6 +12,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from discreet.errors import (  # noqa: E402
+    AssumptionFailed,
     BudgetExceeded,
     ConflictingParameters,
     DiscreetError,
@@ -338,6 +339,27 @@ def test_bad_input_is_one_sentence_before_the_charge(name):
         train(*call, ledger=books, **given)
     assert len(list(books.entries())) == 1
     assert problem.value.__suppress_context__ or problem.value.__context__ is None
+
+
+class BySlot(torch.nn.Module):  # type: ignore[misc]
+    """A model whose rows are rounded otherwise in every other slot, as by libraries of matrix products."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.inner = torch.nn.Linear(4, CLASSES)
+
+    def forward(self, rows: Any) -> Any:
+        return self.inner(rows) * (1 + 1e-7 * (torch.arange(len(rows)) % 2)).unsqueeze(1)
+
+
+def test_a_model_whose_rows_depend_on_their_slots_needs_slots_at_random():
+    books = ledger()
+    for sampler in (FullBatch(), PoissonBatches(rate=0.5)):
+        with pytest.raises(AssumptionFailed, match=r"every slot.*overflow='drop'.*Nothing was spent"):
+            trained(model=BySlot(), plan=plan_of(sampler), ledger=books)
+    assert len(list(books.entries())) == 1
+    everyone = PoissonBatches(rate=1, overflow="drop", most_people=64)
+    assert trained(model=BySlot(), plan=plan_of(everyone), ledger=books).guarantee == plan_of().guarantee
 
 
 def test_books_must_be_there_for_a_checkpoint(tmp_path):

@@ -41,6 +41,7 @@ _MOST_FULL = 1 << 16  # people up to whom everyone is in every step; beyond, thi
 _STEPS, _PHYSICAL, _CHUNK = 40, 256, 1 << 12
 _MOST_STEPS, _MOST_WIDTH = 10**6, 1 << 14
 _AVERAGE = TailAverage(frequency=0.3)
+_LINE = 16  # floats of a cache line: rows of such lengths are computed alike in every slot
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,8 @@ class DeepEstimator(PrivateEstimator):
     Args:
         unit: the word for who is protected, whose one row is all that counts; `fit_session` takes the ledger's.
         module: a torch module that takes rows of features in [-1, 1]; without one, layers of tanh units.
-        hidden: the widths of the hidden layers, where no module is given; () is a linear model.
+        hidden: the widths of the hidden layers, where no module is given; () is a linear model. They are rounded up
+            to multiples of 16, and rows are filled up with zeros, so that a row is computed alike in every slot.
         steps: the number of steps, 40 if none is given.
         batch: how many people are expected in a step; up to 65,536 people it is everyone if none is given.
         learning_rate: the length of steps; by a public rule if none is given.
@@ -187,7 +189,7 @@ class DeepEstimator(PrivateEstimator):
                 )
             return copy.deepcopy(self.module)
         inner = [whole_number(one, name="hidden", least=1, most=_MOST_WIDTH) for one in self.hidden]
-        widths = [features, *inner, outputs]
+        widths = [*(one + -one % _LINE for one in (features, *inner)), outputs]
         layers: list[Any] = []
         for before, after in pairwise(widths):
             layers += [torch.nn.Linear(before, after), torch.nn.Tanh()]
@@ -196,6 +198,8 @@ class DeepEstimator(PrivateEstimator):
     def _rate(self, public: Public, network: Any) -> float:
         """Return the length of steps: that of the constructor, or as long as the noise allows."""
         if self.learning_rate is None:
+            if public.classes is None:  # the curvature of a squared error grows with the rows
+                return 1.0 / max(1.0, public.features / 16)
             return min(max(0.8 * math.sqrt(self._signal(public, network)), 1.0), 8.0)
         if not 0 < self.learning_rate < math.inf:
             raise ParameterError(
@@ -254,19 +258,23 @@ class DeepEstimator(PrivateEstimator):
     def _tensors(self, public: Public, features: Floats, beside: Any) -> tuple[Any, Any]:
         """Return rows in [-1, 1] and targets; a row with a cell that is no number gets a target that counts nothing."""
         lines, counted = in_unit_box(features, public.low, public.high)
-        inputs = torch.from_numpy(np.ascontiguousarray(lines.T)).to(torch.float32)
+        inputs = self._inputs(lines)
         if public.classes is not None:
             return inputs, torch.from_numpy(np.where(counted, beside, len(public.classes)).astype(np.int64))
         aims = scaled_targets(np.asarray(beside, dtype=np.float64), public.target or (0.0, 1.0))
         return inputs, torch.from_numpy(np.where(counted, aims, np.nan)).to(torch.float32)
+
+    def _inputs(self, lines: Floats) -> Any:
+        """Return rows as a tensor, filled up with zeros for the network that is made here."""
+        rows = torch.from_numpy(np.ascontiguousarray(lines.T)).to(torch.float32)
+        return rows if self.module is not None else torch.nn.functional.pad(rows, (0, -len(lines) % _LINE))
 
     def _said(self, features: Floats, outputs: int) -> Floats:
         """Return what the trained network says of rows."""
         network = self._network(features.shape[1], outputs)
         network.load_state_dict({name: torch.from_numpy(np.array(one)) for name, one in self.weights_.items()})
         network.eval()
-        lines, _ = in_unit_box(filled(features, self._low, self._high), self._low, self._high)
-        inputs = torch.from_numpy(np.ascontiguousarray(lines.T)).to(torch.float32)
+        inputs = self._inputs(in_unit_box(filled(features, self._low, self._high), self._low, self._high)[0])
         with torch.no_grad():
             parts = [network(inputs[at : at + _CHUNK]) for at in range(0, len(inputs), _CHUNK)]
         said = torch.cat(parts) if parts else torch.zeros((0, outputs))
@@ -319,13 +327,13 @@ class DeepRegressor(DeepEstimator, PrivateRegressor):
     """
 
     def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
-        self._target = public.target
+        self._target = public.target or (0.0, 1.0)
         super()._learn(public, rows, measurements)
 
     def predict(self, X: Any) -> Floats:
         """Return a number for every row, within the declared bounds of the target."""
-        low, high = self._target or (0.0, 1.0)
         said = self._said(self._seen(X), 1)[:, 0]
+        low, high = self._target
         return np.asarray(np.clip(low + (said + 1) / 2 * (high - low), low, high))
 
 
