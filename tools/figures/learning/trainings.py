@@ -1,4 +1,4 @@
-"""Draw what trainings cost before any row is read: balls in bins beside Poisson, correlated noise beside fresh noise."""
+"""Draw what trainings cost before any row is read: balls in bins beside Poisson, bands beside fresh noise."""
 
 from __future__ import annotations
 
