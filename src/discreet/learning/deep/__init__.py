@@ -1,8 +1,22 @@
 """Private training of networks: a public plan, clipped sums in one backward pass, exact noise, and the trainer."""
 
-from discreet._optional import listing, loader
+from typing import Any
+
+from discreet._optional import listing, loader, optional
 
 _FLOORS = ("plan", "clip", "noise", "training")
+_PLANS = (
+    "BallsInBins",
+    "Banded",
+    "Buffered",
+    "Clip",
+    "CyclicPoisson",
+    "Float",
+    "FullBatch",
+    "Independent",
+    "Plan",
+    "PoissonBatches",
+)
 
 __all__ = [
     "BallsInBins",
@@ -28,6 +42,13 @@ __all__ = [
     "train",
 ]
 
-# Plans are made without torch: a name is taken from the first floor that has it, and only floors before that are read.
-__getattr__ = loader("discreet.learning.deep", rooms=_FLOORS, names=__all__, of=_FLOORS)
+_load = loader("discreet.learning.deep", rooms=_FLOORS, names=__all__, of=_FLOORS)
+
+
+def __getattr__(name: str) -> Any:
+    if name in __all__ and name not in _PLANS:  # plans are made, priced and explained without torch
+        optional("torch", extra="deep", purpose=f"discreet.learning.deep.{name}")
+    return _load(name)
+
+
 __dir__ = listing("discreet.learning.deep")

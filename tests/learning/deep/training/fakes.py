@@ -104,7 +104,7 @@ def made(steps: int, seen: Callable[[int], None] = lambda _: None, data: Trainin
 
 def terms() -> Terms:
     """Return the terms of a ledger with room for two trainings."""
-    budget = ApproxDP(1, 1e-5, relation=Relation.ADD_REMOVE)
+    budget = ApproxDP(4, 1e-5, relation=Relation.ADD_REMOVE)
     return Terms(lineage="trial", unit="person", budget=budget, caps={"ann": None})
 
 

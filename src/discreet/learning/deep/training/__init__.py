@@ -11,8 +11,8 @@ from discreet.learning.deep.training.averages import (  # noqa: E402  the line a
 )
 from discreet.learning.deep.training.checkpoint import Checkpoint  # noqa: E402
 from discreet.learning.deep.training.estimators import DeepClassifier, DeepRegressor  # noqa: E402
-from discreet.learning.deep.training.train import train  # noqa: E402
 from discreet.learning.deep.training.trained_model import TrainedModel  # noqa: E402
+from discreet.learning.deep.training.trainer import train  # noqa: E402
 
 __all__ = [
     "Checkpoint",

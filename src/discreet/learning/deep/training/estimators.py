@@ -29,7 +29,7 @@ from discreet.learning.deep.clip import CrossEntropy, SquaredError
 from discreet.learning.deep.plan import BatchSampler, Clip, FullBatch, Independent, Plan, PoissonBatches
 from discreet.learning.deep.training.averages import TailAverage
 from discreet.learning.deep.training.preparation import Preparation
-from discreet.learning.deep.training.train import train
+from discreet.learning.deep.training.trainer import train
 from discreet.learning.exact import FitPrice, FitRows, Measurements, filled, in_unit_box, scaled_targets
 from discreet.privacy import Guarantee, Price, PrivacyLoss
 
