@@ -1,4 +1,4 @@
-"""Steps of Opacus, with hooks and with ghost clipping, where it is at hand; it shares the process, so that turns mean much."""
+"""Steps of Opacus, with hooks and with ghost clipping, where it is at hand, in the same process."""
 
 from __future__ import annotations
 
@@ -55,9 +55,9 @@ def _step(model: Any, inputs: Any, targets: Any, mode: str) -> Callable[[], None
         wrapped = fast.GradSampleModuleFastGradientClipping(
             model, max_grad_norm=NORM, use_ghost_clipping=True, loss_reduction="mean"
         )
-        optimizer = importlib.import_module("opacus.optimizers.optimizer_fast_gradient_clipping").DPOptimizerFastGradientClipping(
-            trained, **shared
-        )
+        optimizer = importlib.import_module(
+            "opacus.optimizers.optimizer_fast_gradient_clipping"
+        ).DPOptimizerFastGradientClipping(trained, **shared)
         loss = importlib.import_module("opacus.utils.fast_gradient_clipping_utils").DPLossFastGradientClipping
         criterion = loss(wrapped, optimizer, torch.nn.CrossEntropyLoss(), "mean")
 

@@ -1,9 +1,9 @@
 """The time and the memory of one private step over a plain step, the same network and batch, in turns.
 
 `python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG] [--memory]` prints a line a network.
-Steps are whole: forward, backward, clipping, noise, update. Float steps add torch's normal numbers; exact steps round to
-integers and add integers that were drawn ahead: their drawing is timed by the benchmark of noise. Opacus is timed where
-it lies under .peers/opacus (or DISCREET_PEER_OPACUS), made by `pip install --no-deps --target`.
+Steps are whole: forward, backward, clipping, noise, update. Float steps add torch's normal numbers; exact steps
+round to integers and add integers that were drawn ahead: their drawing is timed by the benchmark of noise. Opacus is
+timed where it lies under .peers/opacus (or DISCREET_PEER_OPACUS), made by `pip install --no-deps --target`.
 """
 
 from __future__ import annotations
@@ -59,9 +59,10 @@ def private_step(model: Any, network: Network, inputs: Any, targets: Any, exact:
     trained = list(clipped.parameters)
     optimizer = torch.optim.SGD(trained, lr=RATE)
     sizes = [value.numel() for value in trained]
-    ahead = [torch.randint(-(1 << 20), 1 << 20, value.shape) for value in trained]
+    ahead = [torch.randint(-(1 << 20), 1 << 20, value.shape).double() for value in trained]
 
     def step() -> None:
+        optimizer.zero_grad()
         sums = clipped(inputs, targets, present)
         if exact:
             for place, integers in enumerate(ahead):
@@ -97,25 +98,19 @@ def ratios(network: Network, batch: int, rounds: int) -> dict[str, float]:
     return found
 
 
-def peak(name: str, side: str, batch: int) -> float:
-    """Return the megabytes that three steps add at their peak to what the process held before."""
-    network = NETWORKS[name](False)
-    torch.set_num_threads(1)
-    inputs, targets = network.batch(batch)
-    if side == "plain":
-        step = plain_step(network.model, inputs, targets)
-    else:
-        step = private_step(network.model, network, inputs, targets, side == "exact")
-    return _resident(step)
+def peaks(network: Network, batch: int) -> dict[str, float]:
+    """Return, for each side, the megabytes that tensors hold at the peak of a step beyond what it starts with."""
+    steps = [*sides(network, batch), *opacus_sides(network, batch)]
+    return {side: _resident(step) for side, step in steps}
 
 
 def _resident(step: Callable[[], None]) -> float:
     """Return the largest memory that tensors hold during a step, by torch's own allocator's notes."""
     from torch.profiler import ProfilerActivity, profile
 
-    step()
     with profile(activities=[ProfilerActivity.CPU], profile_memory=True) as seen:
-        step()
+        for _ in range(3):  # the second step frees what the first one left
+            step()
     sizes = [event.nbytes() for event in _memory_events(seen)]
     now = top = 0
     for size in sizes:
@@ -139,7 +134,7 @@ def main() -> None:
     torch.set_num_threads(1)
     for name in asked.only:
         if asked.memory:
-            megabytes = {side: peak(name, side, asked.batch) for side in ("plain", "float", "exact")}
+            megabytes = peaks(NETWORKS[name](False), asked.batch)
             shown = {side: f"{value:.1f} ({value / megabytes['plain']:.2f})" for side, value in megabytes.items()}
             print(name, shown, flush=True)
         else:

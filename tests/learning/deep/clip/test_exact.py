@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from benchmarks.deep.models import NETWORKS  # noqa: E402
-from discreet.learning.deep.clip import CrossEntropy  # noqa: E402
+from discreet.learning.deep.clip import BinaryCrossEntropy, CrossEntropy  # noqa: E402
 from discreet.learning.deep.clip.layers.arithmetic import Arithmetic  # noqa: E402
 from discreet.learning.deep.clip.layers.embedding import embedding_part, merged_part  # noqa: E402
 from discreet.learning.deep.clip.layers.linear import linear_part  # noqa: E402
@@ -126,6 +126,22 @@ def test_a_row_keeps_its_bits_when_other_rows_or_slots_change(kind):
     assert clipped.slot_independent
     assert same(base, clipped(inputs.roll(5, 0), targets.roll(5, 0), moved))
     assert any(float(one.norm()) > 0 for one in base)
+
+
+@pytest.mark.parametrize(("width", "classes"), [(251, 2), (13, 7), (50, 1), (9, 10)])
+def test_uneven_products_keep_a_rows_bits_in_every_slot(width, classes):
+    """Products of uneven rows depend on where a row lies in memory; sums compute them in even widths."""
+    model = torch.nn.Sequential(torch.nn.Linear(width, 6), torch.nn.Tanh(), torch.nn.Linear(6, classes))
+    inputs, targets = torch.randn(10, width), torch.zeros(10, classes)
+    clipped = oracle.clipped_sum(model, inputs, targets, oracle.Rule(0.1), exact=True, loss=BinaryCrossEntropy())
+    assert clipped.slot_independent
+    found = []
+    for shift in range(10):
+        only = torch.zeros(10, dtype=torch.bool)
+        only[shift] = True
+        found.append(clipped(inputs.roll(shift, 0), targets, only))
+    assert all(same(found[0], one) for one in found[1:])
+    assert "forward" not in vars(model[0])
 
 
 @pytest.mark.parametrize("kind", ["MLP", "CNN", "ResNet-GN"])

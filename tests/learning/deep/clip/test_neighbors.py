@@ -15,13 +15,13 @@ from tests.learning.deep.clip import oracle  # noqa: E402
 from tests.learning.deep.clip.hostile import hostile_rows  # noqa: E402
 
 PHYSICAL, BATCHES, BITS = 4, 3, 24
-SHAPE = (6, 8)  # rows as wide as the words of a vector unit: products of others differ from slot to slot
+SHAPE = (6, 5)  # uneven widths: the products of rows differ from slot to slot, unless they are evened
 
 
 def models():
     """Return networks small enough for many rounds: a sum over positions, kept gradients, patches."""
-    positions = nn.Sequential(nn.Linear(8, 8), nn.Tanh(), nn.Linear(8, 4), nn.Flatten(), nn.Linear(24, 4))
-    patches = nn.Sequential(nn.Conv1d(6, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(24, 4))
+    positions = nn.Sequential(nn.Linear(5, 7), nn.Tanh(), nn.Linear(7, 4), nn.Flatten(), nn.Linear(24, 4))
+    patches = nn.Sequential(nn.Conv1d(6, 4, 3), nn.ReLU(), nn.Flatten(), nn.Linear(12, 4))
     return {"positions": positions, "patches": patches}
 
 

@@ -20,6 +20,7 @@ from discreet.learning.deep.clip.layers import (
     cluster_positions,
     cluster_slots,
     cluster_ways,
+    uneven,
 )
 from discreet.learning.deep.clip.made_up import MadeUp
 from discreet.learning.deep.clip.probe import probe
@@ -93,8 +94,12 @@ class ClippedSum:
         self._nested = any(inner in modules for one in modules for inner in one.modules() if inner is not one)
         self.slots = [cluster_slots(cluster) for cluster in self._layers]
         self.choices: list[Choice] = []
+        self._evened: list[Any] = []
         self._measure()
         self.slot_independent = probe(self, self._made_up)
+        if self.exact and not self.slot_independent:
+            self._evened = [module for module in model.modules() if uneven(module)]
+            self.slot_independent = probe(self, self._made_up)
 
     @property
     def dimension(self) -> int:
@@ -179,7 +184,14 @@ class ClippedSum:
 
     def run(self, inputs: tuple[Any, ...], targets: Any, here: Tensor, ready: Callable[[int, Calls], None]) -> Tensor:
         """Run forward and backward with hooks, handing on clusters of layers; return the losses."""
-        hooks = Recording(self._hooked, ready, tables=self._tables, rows=self.physical * self.rows, nested=self._nested)
+        hooks = Recording(
+            self._hooked,
+            ready,
+            tables=self._tables,
+            evened=self._evened,
+            rows=self.physical * self.rows,
+            nested=self._nested,
+        )
         with torch.enable_grad(), hooks as recording:
             losses = self._losses(inputs, targets)
             factors = here.to(losses.dtype)

@@ -48,26 +48,30 @@ def probe(clipped: Probed, made_up: MadeUp) -> bool:
     other_inputs, other_targets = made_up.batch(units * rows, seed=2)
     for mixed, kept in zip((*other_inputs, other_targets), (*inputs, targets), strict=True):
         mixed[mine] = kept[mine]
-    base = _row(clipped, inputs, targets, middle)
-    if not _same(base, _row(clipped, other_inputs, other_targets, middle), clipped.exact):
+    base, _ = _numbers(clipped, inputs, targets, middle)
+    if not _same(base, _numbers(clipped, other_inputs, other_targets, middle)[0], clipped.exact):
         raise _mixes(clipped.exact)
     return all(_moved_alike(clipped, inputs, targets, middle, by) for by in (1, units - 1))
 
 
 def _moved_alike(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int, by: int) -> bool:
-    """Whether a unit's numbers are the same when every unit moves on by some slots."""
+    """Whether the numbers of all units are the same when every unit moves on by some slots."""
     shift = by * clipped.rows
     with _without_dropout(clipped.model):
-        base = _row(clipped, inputs, targets, unit)
+        base, all_base = _numbers(clipped, inputs, targets, unit)
         moved = [one.roll(shift, 0) for one in inputs], targets.roll(shift, 0)
-        return _same(base, _row(clipped, *moved, (unit + by) % clipped.physical), clipped.exact)
+        found, all_found = _numbers(clipped, *moved, (unit + by) % clipped.physical)
+    alike = _same(base, found, clipped.exact)
+    return alike and _same([one.roll(by, 0) for one in all_base], all_found, clipped.exact)
 
 
-def _row(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int) -> list[Tensor]:
-    """Return everything that is computed about one unit: inputs, output gradients, norms, gradients, losses."""
-    found: list[Tensor] = []
+def _numbers(
+    clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int
+) -> tuple[list[Tensor], list[Tensor]]:
+    """Return everything that is computed about one unit, its gradient as well, and what is computed about all units."""
     units = clipped.physical
-    each: list[list[Tensor]] = [[] for _ in clipped.slots]
+    everyone: list[list[Tensor]] = [[] for _ in clipped.slots]
+    mine: list[list[Tensor]] = [[] for _ in clipped.slots]
 
     def ready(place: int, calls: Calls) -> None:
         for some in calls.values():
@@ -75,18 +79,16 @@ def _row(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int) 
                 for axes, values in ((call.input_axes, call.leaves), (call.output_axes, call.signals)):
                     for at, axis in axes.items():
                         if isinstance(values, list) or at in values:
-                            each[place].append(values[at].movedim(axis, 0).reshape(units, -1)[unit].clone())
+                            everyone[place].append(values[at].movedim(axis, 0).reshape(units, -1).clone())
         part = clipped.part(place, calls)
-        each[place].append(part.squared[unit].clone())
+        everyone[place].append(part.squared.clone())
         only = torch.zeros_like(part.squared)
         only[unit] = 1
-        each[place].extend(part.total(only, None))
+        mine[place].extend(part.total(only, None))
 
-    losses = _pass(clipped, inputs, targets, ready)
-    for one in each:
-        found.extend(one)
-    found.append(losses.reshape(units, -1)[unit])
-    return found
+    losses = _pass(clipped, inputs, targets, ready).reshape(units, -1)
+    together = [one for some in everyone for one in some] + [losses]
+    return [one[unit] for one in together] + [one for some in mine for one in some], together
 
 
 def _sum_is_gradient(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor) -> None:

@@ -13,7 +13,7 @@ from torch.autograd.graph import get_gradient_edge
 from torch.utils import _pytree as pytree
 
 from discreet.errors import ParameterError
-from discreet.learning.deep.clip.layers import Call, Tensor
+from discreet.learning.deep.clip.layers import Call, Tensor, even_product
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,7 @@ class Recording:
         ready: Callable[[int, Mapping[Any, list[Call]]], None],
         *,
         tables: Mapping[Any, int],
+        evened: Sequence[Any],
         rows: int,
         nested: bool,
     ) -> None:
@@ -48,7 +49,7 @@ class Recording:
         self._edges: list[Any] = []
         self._handles: list[Any] = []
         self._open = True
-        self._nested, self._tables, self._rows = nested, tables, rows
+        self._nested, self._tables, self._evened, self._rows = nested, tables, evened, rows
         self._fits: Tensor | None = None
 
     def __enter__(self) -> Self:
@@ -56,6 +57,8 @@ class Recording:
             self._handles.append(module.register_forward_hook(self._called, with_kwargs=True))
         for module in self._tables:
             self._handles.append(module.register_forward_pre_hook(self._looked_up))
+        for module in self._evened:
+            module.forward = partial(even_product, module)
         return self
 
     def __exit__(
@@ -63,12 +66,17 @@ class Recording:
     ) -> None:
         for handle in self._handles:
             handle.remove()
+        for module in self._evened:
+            del module.forward
         self._calls.clear()
         self._edges.clear()
 
     def _looked_up(self, module: Any, args: Any) -> Any:
         """Put a word of the table where an id is none, and remember the rows: an error would tell about a person."""
         if not self._open or not args:
+            return None
+        low, high = torch.aminmax(args[0])
+        if low >= 0 and high < module.num_embeddings:
             return None
         fits = args[0].clamp(0, module.num_embeddings - 1) == args[0]
         rows = fits.movedim(self._tables[module], 0).reshape(self._rows, -1).all(1)

@@ -63,7 +63,11 @@ def convolution_part(
     def total(weights: Tensor, lost: Tensor | None) -> list[Tensor]:
         signal = scaled(arithmetic, weights, e.unflatten(0, (units, -1)), lost).flatten(0, 1)
         given = without(a.unflatten(0, (units, -1)), lost).flatten(0, 1)
-        sums = _patch_sum(module, given, signal) if arithmetic.exact else _backward_sum(module, given, signal)
+        sums = (
+            _patch_sum(module, given, signal)
+            if arithmetic.exact
+            else _weight_gradient(module, given, signal, module.weight, module.groups)
+        )
         return [sums, signal.flatten(2).sum((0, 2))] if bias else [sums]
 
     return Part(squared, reach, total)
@@ -81,47 +85,29 @@ def _unfold(module: Any, a: Tensor, e: Tensor, units: int) -> Tensor:
 
 def _group(module: Any, a: Tensor, e: Tensor, units: int) -> Tensor:
     """Return each unit's gradient by one grouped convolution, a unit being a group."""
-    given, signal = padded(module, a), e
-    given = given.unflatten(0, (units, -1)).transpose(0, 1).flatten(1, 2)
-    signal = signal.unflatten(0, (units, -1)).transpose(0, 1).flatten(1, 2)
+    given, signal = (value.unflatten(0, (units, -1)).transpose(0, 1).flatten(1, 2) for value in (a, e))
     shape = (units * module.weight.shape[0], *module.weight.shape[1:])
-    kept = _weight_gradient(module, given, signal, module.weight.new_empty(shape), units * module.groups)
+    only_shape = module.weight.new_empty(1).expand(shape)  # nothing reads its numbers
+    kept = _weight_gradient(module, given, signal, only_shape, units * module.groups)
     return kept.view(units, *module.weight.shape)
 
 
 def _weight_gradient(module: Any, given: Tensor, signal: Tensor, weight: Tensor, groups: int) -> Tensor:
-    """Return the gradient of a convolution's weight, its input padded already."""
-    zero = [0] * len(module.stride)
+    """Return the gradient of a convolution's weight by the device's own convolution."""
+    padding: Any = module.padding
+    if module.padding_mode != "zeros" or isinstance(padding, str):
+        given, padding = padded(module, given), [0] * len(module.stride)
     return torch.ops.aten.convolution_backward(
         signal.contiguous(),
         given.contiguous(),
         weight,
         None,
         module.stride,
-        zero,
-        module.dilation,
-        False,
-        zero,
-        groups,
-        [False, True, False],
-    )[1]
-
-
-def _backward_sum(module: Any, given: Tensor, signal: Tensor) -> Tensor:
-    """Return the weighted sum by the device's own convolution."""
-    if module.padding_mode != "zeros" or isinstance(module.padding, str):
-        return _weight_gradient(module, padded(module, given), signal, module.weight, module.groups)
-    return torch.ops.aten.convolution_backward(
-        signal,
-        given,
-        module.weight,
-        None,
-        module.stride,
-        module.padding,
+        padding,
         module.dilation,
         False,
         [0] * len(module.stride),
-        module.groups,
+        groups,
         [False, True, False],
     )[1]
 

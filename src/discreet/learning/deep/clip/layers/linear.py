@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
+from torch import nn
+from torch.nn import functional
 
 from discreet.learning.deep.clip.layers.arithmetic import (
     Arithmetic,
@@ -13,6 +17,24 @@ from discreet.learning.deep.clip.layers.arithmetic import (
     scaled,
     without,
 )
+
+_EVEN = 16  # numbers that a vector unit takes at once
+
+
+def uneven(module: Any) -> bool:
+    """Whether rows of a product's inputs or outputs start at other places of a vector unit, from slot to slot."""
+    usual = isinstance(module, nn.Linear) and type(module).forward is nn.Linear.forward
+    return usual and bool(module.in_features % _EVEN or module.out_features % _EVEN)
+
+
+def even_product(module: Any, given: Tensor) -> Tensor:
+    """Return what a product returns, computed in even widths: its bits are then the same in every slot."""
+    wider, longer = -module.in_features % _EVEN, -module.out_features % _EVEN
+    weight = functional.pad(module.weight, (0, wider, 0, longer))
+    bias = None if module.bias is None else functional.pad(module.bias, (0, longer))
+    product = functional.linear(functional.pad(given, (0, wider)), weight, bias)
+    # a copy, not a view: an activation may overwrite it
+    return product[..., : module.out_features].clone() if longer else product
 
 
 def ghost_ways(positions: int, inputs: int, outputs: int) -> tuple[str, ...]:
