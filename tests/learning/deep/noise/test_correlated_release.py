@@ -252,3 +252,11 @@ def test_mixed_sums_leave_room_in_64_bits():
     grid = released(tuple([4096] * 64), batches=1 << 22, physical=64).grid
     assert sum([4096] * 64) * (grid.norm / grid.step) * (1 << 28) < 1 << 62
     assert grid.inflation < 1.05
+
+
+def test_noise_scale_is_that_of_a_step_in_units_of_the_gradient():
+    release = released((4, 3), scale=Fraction(2))
+    assert release.noise_scale == pytest.approx(2 * 5 / 4, rel=1e-4)
+    # 20 first steps of 400 coordinates: a mean square of 8,000 is off by 10 % (6.3 deviations) with a chance of 3e-10
+    noise = np.array([flattened(released((4, 3), scale=Fraction(2)).release(0)) for _ in range(20)])
+    assert np.mean(noise**2) == pytest.approx(release.noise_scale**2, rel=0.1)

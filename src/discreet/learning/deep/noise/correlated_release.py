@@ -103,6 +103,11 @@ class CorrelatedRelease(IntegerRelease):
         self._exact: deque[tuple[int, Tensor]] = deque()
         self._recovered: deque[tuple[int, Tensor]] = deque()
 
+    @property
+    def noise_scale(self) -> float:
+        """The standard deviation of the noise of the first step in units of the gradient; later steps have more."""
+        return super().noise_scale / self.coefficients[0]
+
     def recovered(self) -> dict[str, Any]:
         """Return what was released of recent steps, which a checkpoint needs to go on; nothing of it is secret."""
         self._refuse_fork()

@@ -146,6 +146,7 @@ def test_where_nothing_can_be_compiled_the_plain_operations_are_used(monkeypatch
 
 @pytest.mark.soak
 @pytest.mark.skipif(shutil.which("g++") is None, reason="needs a compiler")
+@pytest.mark.filterwarnings("ignore")  # torch's compiler uses what torch itself calls deprecated
 def test_the_compiled_round_is_the_same():
     state = torch.randint(-(2**31), 2**31 - 1, (16, 1000), dtype=torch.int32)
     assert torch.equal(chacha._compiled()(state), chacha._double_round(state))
