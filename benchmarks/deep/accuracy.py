@@ -46,7 +46,7 @@ CELLS = {
     "digits": Cells((1, 3, 8), (0.87, 0.92, 0.94)),
     "MNIST-5k": Cells((1, 3, 8), (0.89, 0.92, 0.93), (0.92, 0.945, 0.95), seeds=5, seeds_of_peer=2),
     "20 Newsgroups": Cells((1, 3, 8), (0.41, 0.54, 0.57), (0.47, 0.60, 0.64), seeds=2, seeds_of_peer=1),
-    "IMDB": Cells((1, 3), (0.78, 0.80), (0.82, 0.85), seeds=2, seeds_of_peer=1),
+    "IMDB": Cells((1, 3), (0.78, 0.80), (0.82, 0.85), seeds=1, seeds_of_peer=1),
     "Adult": Cells((0.1, 1, 3), (0.83, 0.848, 0.852), seeds=3, seeds_of_peer=2),
 }
 

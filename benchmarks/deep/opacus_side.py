@@ -42,7 +42,13 @@ TRIED = [
     for clip in (0.25, 1.0)
     for length in (1.0, 4.0, 16.0, 64.0, 256.0)
 ]
-SETTINGS: dict[tuple[str, float], Settings] = {}
+SETTINGS: dict[tuple[str, float], Settings] = {
+    ("digits", 1): Settings(1.0, 70, 0.25, 16.0),
+    ("digits", 3): Settings(1.0, 70, 0.25, 64.0),
+    ("digits", 8): Settings(1.0, 210, 0.25, 64.0),
+    ("MNIST-5k", 1): Settings(1 / 4, 210, 0.25, 16.0),
+    ("MNIST-5k", 3): Settings(1.0, 70, 0.25, 64.0),
+}
 
 
 def at_hand() -> bool:

@@ -88,6 +88,21 @@ def test_a_word_counts_one_and_the_logarithm_of_how_often_it_comes():
     assert large / small == pytest.approx(1 + np.log(3), rel=1e-6)
 
 
+@pytest.mark.theorem("HashedWords.accuracy")
+@pytest.mark.parametrize("columns", [64, 256, 1024])
+def test_products_of_rows_are_off_by_about_one_over_the_root_of_the_columns(columns):
+    """Seeds are public and fixed, so this cannot fail by chance."""
+    one = [f"a{place}" for place in range(40)] + [f"b{place}" for place in range(40)]
+    two = [f"a{place}" for place in range(40)] + [f"c{place}" for place in range(40)]
+    off = []
+    for seed in range(100):
+        rows = HashedWords(columns=columns, seed=seed)([" ".join(one), " ".join(two)])[:, :-1].astype(float)
+        rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+        off.append(rows[0] @ rows[1] - 0.5)
+    assert 0.5 < np.sqrt(np.mean(np.square(off)) * columns) < 1.5
+    assert abs(np.mean(off)) < 0.3 / np.sqrt(columns)
+
+
 def test_pairs_of_words_tell_their_order():
     plain, pairs = HashedWords(columns=1 << 16), HashedWords(columns=1 << 16, pairs=True)
     assert np.array_equal(plain(["dog bites man"]), plain(["man bites dog"]))
