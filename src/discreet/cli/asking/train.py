@@ -73,6 +73,7 @@ def train(policy: Path, analyst: str | None, out: Path | None, only_explain: boo
             with progressing(ReadableConsole(stderr=True), _COLUMNS, "Training", total=_plan(found).steps) as update:
                 network.telling(lambda done, total: update(completed=done, total=total))
                 record = found.fit()
+                network.telling(None)  # a model that was stored was not trained again
         with showing_what_is_paid(record.number):
             written = save_model(found.model, out)
             if as_json:
@@ -89,6 +90,8 @@ def _prepared(session: Session, asked: dict[str, Any]) -> PreparedFit:
     """Return the training that the options ask for; nothing is charged."""
     if asked["linear"] and asked["hidden"]:
         raise click.UsageError("--linear and --hidden say two things: leave one of them out")
+    if asked["share"] is None and (asked["epsilon"] is None or asked["delta"] is None):
+        raise click.UsageError("say what it may cost: --epsilon 1 --delta 1e-7, or --share 0.5 of the budget")
     stated = {name: asked[name] for name in ("steps", "batch", "learning_rate", "norm") if asked[name] is not None}
     if asked["linear"] or asked["hidden"]:
         stated["hidden"] = tuple(asked["hidden"])

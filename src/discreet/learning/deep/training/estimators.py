@@ -117,9 +117,12 @@ class DeepEstimator(PrivateEstimator):
         """Have the next fit tell how many of its steps are done; both numbers are public.
 
         Args:
-            progress: called with the number of steps that are done, and that of all steps.
+            progress: called with the number of steps that are done, and that of all steps; None to tell nobody.
         """
-        self._progress = progress
+        if progress is None:
+            self.__dict__.pop("_progress", None)
+        else:
+            self._progress = progress
         return self
 
     def _public(self, features: int, *, rows: int = 1) -> Public:
