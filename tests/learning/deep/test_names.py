@@ -19,7 +19,11 @@ def test_learning_and_plans_never_read_torch():
 def test_where_torch_is_missing_the_extra_is_named_and_plans_are_made_all_the_same():
     code = """
 import sys
-sys.modules["torch"] = None
+class Missing:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+sys.meta_path.insert(0, Missing())
 from discreet.learning import deep
 from discreet.errors import MissingExtra
 print(deep.Clip(1.0).norm)

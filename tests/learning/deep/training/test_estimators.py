@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 from discreet.errors import MissingParameter, ParameterError  # noqa: E402
 from discreet.learning import load_model, save_model  # noqa: E402
 from discreet.learning.deep.plan import Plan  # noqa: E402
-from discreet.learning.deep.training import DeepClassifier, DeepRegressor, preparation  # noqa: E402
+from discreet.learning.deep.training import DeepClassifier, DeepRegressor  # noqa: E402
 from discreet.ledger import MemoryLedger, Terms  # noqa: E402
 from discreet.privacy import ApproxDP, GaussianDP, Relation  # noqa: E402
 from discreet.query import Session  # noqa: E402
@@ -151,8 +151,7 @@ def test_a_table_of_a_session_is_learned_from_once(budget):
 
 
 @pytest.mark.parametrize("kind", [DeepClassifier, DeepRegressor])
-def test_scikit_learns_own_checks_pass_but_those_that_privacy_forbids(kind, monkeypatch):
-    monkeypatch.setattr(preparation, "_TRIED", 1)  # one slot is tried: there are a hundred fits
+def test_scikit_learns_own_checks_pass_but_those_that_privacy_forbids(kind):
     stated = {**STATED, "people": 100, "bounds": (-10, 10), "hidden": (), "steps": 2}
     own = {"classes": [0, 1, 2]} if kind is DeepClassifier else {"target_bounds": (-10, 10)}
     model = kind(**stated, **own)

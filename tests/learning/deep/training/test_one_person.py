@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from discreet.learning.deep.clip import CrossEntropy  # noqa: E402
-from discreet.learning.deep.noise.integer_sums import IntegerSums  # noqa: E402
+from discreet.learning.deep.noise import IntegerRelease  # noqa: E402
 from discreet.learning.deep.plan import Clip, Independent, Plan, PoissonBatches, uniform_slots  # noqa: E402
 from discreet.learning.deep.training import batches, train  # noqa: E402
 from discreet.privacy import Relation  # noqa: E402
@@ -46,10 +46,9 @@ def test_one_person_moves_the_sums_of_a_step_by_no_more_than_the_noise_is_made_f
     # With `extend` all after the one who leaves move to other slots and batches; with `drop` they keep theirs, as the
     # proof couples them.
     taken: list[Any] = []
-    take = IntegerSums.take
 
-    def watched(self: IntegerSums) -> Any:
-        taken.append((take(self), self._grid.distance))
+    def without_noise(self: IntegerRelease, _: int) -> Any:
+        taken.append((self._sums.take(), self.grid.distance))
         return taken[-1][0].clone()
 
     slots: list[Any] = []  # the people in them, of all PEOPLE
@@ -61,7 +60,7 @@ def test_one_person_moves_the_sums_of_a_step_by_no_more_than_the_noise_is_made_f
             return np.array(slots)
         return np.array([-1 if who in (-1, missing[0]) else who - (who > missing[0]) for who in slots])
 
-    monkeypatch.setattr(IntegerSums, "take", watched)
+    monkeypatch.setattr(IntegerRelease, "_noisy", without_noise)
     monkeypatch.setattr(PoissonBatches, "batch", lambda _, __, people, ___: np.arange(people))
     monkeypatch.setattr(batches, "uniform_slots", laid)
     for place in RANDOM.integers(0, PEOPLE, rounds(sample=3, full=200)).tolist():

@@ -21,8 +21,6 @@ from discreet.learning.deep.training.batches import SlottedBatches, stated_physi
 from discreet.learning.deep.training.rows import TrainingRows
 from discreet.learning.deep.training.steps import TrainingSteps
 
-_TRIED = 12  # slots in which a row is compared with the next
-
 
 @dataclass(frozen=True, kw_only=True)
 class Preparation:
@@ -44,8 +42,12 @@ class Preparation:
         held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=self.rows)
         batches = SlottedBatches(plan, len(held), size)
         clipped = self._clipped(mine, held.example, size)
-        if plan.exact and not batches.fixed_slots:
-            _require_slot_independence(clipped, held.example, size, self.rows)
+        if plan.exact and not batches.fixed_slots and not clipped.slot_independent:
+            raise AssumptionFailed(
+                "a row of this model must be computed alike in every slot of a batch on this machine; got another "
+                "result in another slot, write a sampler with overflow='drop' and most_people=..., which gives rows "
+                "slots at random (rate=1 is everyone)"
+            )
         _try_optimizer(mine, self.optimizer)
         return TrainingSteps(
             model=mine,
@@ -81,41 +83,6 @@ class Preparation:
         way = [type(steps.optimizer).__name__, rule, stated_physical(self.plan.sampler, self.physical), self.rows]
         words = _model_words(steps.model)
         return {"plan": self.plan.digest, "model": _digest(words), "way of training": _digest(way)}
-
-
-def _require_slot_independence(clipped: Any, example: tuple[Any, Any], size: int, rows: int) -> None:
-    """Raise an error where made-up rows are computed otherwise in another slot: the price would rest on a falsehood.
-
-    Libraries of matrix products round differently where a row begins at another place of a cache line. Where they do,
-    it shows in more than half of the rows, so that a dozen tell.
-    """
-    source = torch.Generator().manual_seed(4)
-    device = clipped.parameters[0].device
-    inputs, targets = (_like(one, size * rows, source).to(device) for one in example)
-    found = clipped.slot_independent
-    dropping = [one for one in clipped.model.modules() if one.training]
-    clipped.model.eval()
-    for slot in range(0, size, -(-size // _TRIED)):
-        here, moved = (torch.arange(size, device=device) == at % size for at in (slot, slot + 1))
-        one = clipped(inputs, targets, here)
-        other = clipped(inputs.roll(rows, 0), targets.roll(rows, 0), moved)
-        found = found and all(torch.equal(a, b) for a, b in zip(one, other, strict=True))
-    for module in dropping:
-        module.training = True
-    if not found:
-        raise AssumptionFailed(
-            "a row of this model must be computed alike in every slot of a batch on this machine; got another result "
-            "in another slot, write layers whose widths, and rows whose lengths, are multiples of 16, or a sampler "
-            "with overflow='drop' and most_people=..., which gives rows slots at random (rate=1 is everyone)"
-        )
-
-
-def _like(example: Any, rows: int, source: Any) -> Any:
-    """Return made-up rows: random floats, or the example's own entries again."""
-    shape = (rows, *example.shape[1:])
-    if example.is_floating_point():
-        return torch.randn(shape, generator=source).to(example.dtype)
-    return example[:1].expand(shape).clone()
 
 
 def _release(plan: Plan, clipped: Any, batches: SlottedBatches, physical: int) -> Any:

@@ -71,9 +71,9 @@ def train(
         one unit.
         Proof: batches are drawn by the plan's sampler (`SlottedBatches`), summed and clipped (`ClippedSum`), rounded to
         a grid that follows from public numbers, and released with the plan's noise in units of the distance that one
-        person moves them (`GradientGrid`, `IntegerRelease`, `CorrelatedRelease`): that is the mechanism that `Plan` prices.
-        At most as many physical batches are added as the grid assumes, since the sampler cuts longer ones. Which rows
-        count for nothing is decided row by row. All else is post-processing.
+        person moves them (`GradientGrid`, `IntegerRelease`, `CorrelatedRelease`): that is the mechanism that `Plan`
+        prices. At most as many physical batches are added as the grid assumes, since the sampler cuts longer ones.
+        Which rows count for nothing is decided row by row. All else is post-processing.
     Cost. See `ClippedSum.report`; with a checkpoint, two small files are synchronized for every block of steps.
     """
     kept, rule, tell = stated_checkpoint(checkpoint), stated_average(average), listener(progress)
