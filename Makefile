@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local bench-learning bench-theory lock clean
+.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local bench-learning bench-theory bench-deep lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -125,6 +125,9 @@ bench-learning: $(READY) ## compare private learning with its peers; write docs/
 
 bench-theory: $(READY) ## hold the theory of learning against measurements; write docs/evidence/bench-theory.md
 	@$(RUN) -m benchmarks.theory.run --write
+
+bench-deep: $(HEAVY) ## time private steps of networks beside Opacus, and measure prices, accuracy and audits; write docs/evidence/bench-deep.md
+	@$(RUN) -m benchmarks.deep.run --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

@@ -17,9 +17,7 @@ PACKAGE = ROOT / "src" / "discreet"
 FOLDERS = sorted(path.parent for path in PACKAGE.glob("*/**/__init__.py"))
 MORE = {"cli/attack", "testing/museum"}  # commands and kinds of exhibits: up to 14
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if list(path.glob("*/__init__.py")))
-# Bins of a column of a domain, and of the features of a model: the same cut into even parts; Independent columns of a
-# synthetic table, and Independent noise of the steps of a training
-SHARED = {"Bins", "Independent"}
+SHARED = {"Bins"}  # of a column of a domain, and of the features of a model: the same cut into even parts
 
 
 @pytest.fixture(scope="module")

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 from benchmarks.common.peers import PEERS
 from benchmarks.learning.data import ADULT_SIZES, adult
 from discreet.learning.deep.recipes import HashedWords, OneHot, Scattering
-from discreet.learning.deep.recipes.recipe import FeatureMap
+from discreet.learning.deep.recipes.public_rule import FeatureMap
 
 WHEELS = Path(os.environ.get("DISCREET_WHEELS", PEERS / "data"))
 FIRST_SEED = 40_000  # the rule, and the settings of Opacus, were chosen on other splits

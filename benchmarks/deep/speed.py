@@ -1,9 +1,11 @@
 """The time and the memory of one private step over a plain step, the same network and batch, in turns.
 
-`python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG] [--memory]` prints a line a network.
-Steps are whole: forward, backward, clipping, noise, update. Float steps add torch's normal numbers; exact steps
-round to integers and add integers that were drawn ahead: their drawing is timed by the benchmark of noise. Opacus is
-timed where it lies under .peers/opacus (or DISCREET_PEER_OPACUS), made by `pip install --no-deps --target`.
+Steps are whole: forward, backward, clipping, noise, update; one thread computes, medians of rounds. Float steps add
+torch's normal numbers. Exact steps go through `IntegerRelease` as the trainer does: float64 sums, integers, exact noise
+that a second thread draws while the step is computed. `exact` is the time that one waits, `exact CPU` counts the second
+thread too; all other times are CPU time. Opacus is timed where it lies under .peers/opacus (or DISCREET_PEER_OPACUS),
+made by `pip install --no-deps --target`; what raises an error is left out. Memory is what tensors hold at the peak of a
+step. `python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG] [--memory]` prints a line a network.
 """
 
 from __future__ import annotations
@@ -13,20 +15,23 @@ import copy
 import statistics
 import time
 from collections.abc import Callable, Iterator
+from fractions import Fraction
 from typing import Any
 
 import torch
 
+from benchmarks.common.bars import Bar
 from benchmarks.deep.models import NETWORKS, Network
 from benchmarks.deep.opacus_steps import opacus_sides
 from discreet.learning.deep.clip import ClippedSum, CrossEntropy
+from discreet.learning.deep.noise import GradientGrid, IntegerRelease
+from discreet.learning.deep.plan import Clip
 
 RATE = 1e-4
 NORM = 1.0
-
-
-class _Clip:
-    norm, mode = NORM, "flat"
+LARGE = ("CNN", "VGG", "ResNet-GN", "transformer")
+_STEPS = 1 << 20
+_BATCHES = 1 << 14  # physical batches a step that the noise allows for
 
 
 def sides(network: Network, batch: int) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -54,48 +59,128 @@ def private_step(model: Any, network: Network, inputs: Any, targets: Any, exact:
     """Return one private step: clipped sum, noise, update."""
     rows = len(targets)
     example = (torch.zeros_like(inputs[:1]), torch.zeros_like(targets[:1]))
-    clipped = ClippedSum(model, CrossEntropy(network.classes), _Clip, physical=rows, exact=exact, example=example)
+    rule = Clip(NORM)
+    clipped = ClippedSum(model, CrossEntropy(network.classes), rule, physical=rows, exact=exact, example=example)
     present = torch.ones(rows, dtype=torch.bool)
     trained = list(clipped.parameters)
     optimizer = torch.optim.SGD(trained, lr=RATE)
-    sizes = [value.numel() for value in trained]
-    ahead = [torch.randint(-(1 << 20), 1 << 20, value.shape).double() for value in trained]
+    noisy = _exact(clipped, rows) if exact else _floating(trained)
 
     def step() -> None:
         optimizer.zero_grad()
-        sums = clipped(inputs, targets, present)
-        if exact:
-            for place, integers in enumerate(ahead):
-                steps = sums[place].mul_(2.0**20).round_().add_(integers).mul_(2.0**-20 / rows)
-                sums[place] = steps.float()
-        else:
-            noise = torch.randn(sum(sizes)).split(sizes)
-            torch._foreach_add_(sums, [one.view_as(value) for one, value in zip(noise, trained, strict=True)])
-            torch._foreach_div_(sums, rows)
+        sums = noisy(clipped(inputs, targets, present))
+        torch._foreach_div_(sums, rows)
         for value, one in zip(trained, sums, strict=True):
-            value.grad = one
+            value.grad = one.to(value.dtype)
         optimizer.step()
 
     return step
 
 
+def _floating(trained: list[Any]) -> Callable[[Any], Any]:
+    """Return what adds torch's normal numbers."""
+    sizes = [value.numel() for value in trained]
+
+    def noisy(sums: Any) -> Any:
+        noise = torch.randn(sum(sizes)).split(sizes)
+        torch._foreach_add_(sums, [one.view_as(value) for one, value in zip(noise, trained, strict=True)])
+        return sums
+
+    return noisy
+
+
+def _exact(clipped: Any, rows: int) -> Callable[[Any], Any]:
+    """Return what rounds, adds exact noise, and hands out steps in order."""
+    grid = GradientGrid(
+        norm=Fraction(NORM), dimension=clipped.dimension, physical=rows, batches=_BATCHES,
+        summation_error=Fraction(clipped.summation_error), scale=Fraction(1), fixed_slots=False,
+        sizes=tuple(clipped.sizes),
+    )  # fmt: skip
+    release = IntegerRelease(grid, [tuple(one.shape) for one in clipped.parameters], steps=_STEPS)
+    steps = iter(range(_STEPS))
+
+    def noisy(sums: Any) -> Any:
+        release.add(sums)
+        return release.release(next(steps))
+
+    return noisy
+
+
 def ratios(network: Network, batch: int, rounds: int) -> dict[str, float]:
     """Return the median of the ratios to the plain step of the same round, and its milliseconds."""
     steps = dict(sides(network, batch)) | dict(opacus_sides(network, batch))
-    taken: dict[str, list[float]] = {name: [] for name in steps}
+    taken: dict[str, list[float]] = {name: [] for name in (*steps, "exact CPU")}
     for turn in range(rounds + 1):
         for name, step in steps.items():
-            start = time.process_time()
-            calls = 0
-            while calls < 1 or time.process_time() - start < 0.03:
-                step()
-                calls += 1
+            processor, wall = _timed(step)
             if turn:
-                taken[name].append((time.process_time() - start) / calls)
+                taken[name].append(wall if name == "exact" else processor)
+                if name == "exact":
+                    taken["exact CPU"].append(processor)
     found = {"plain ms": 1e3 * statistics.median(taken["plain"])}
-    for name in [name for name in steps if name != "plain"]:
+    for name in [name for name in taken if name != "plain"]:
         found[name] = statistics.median(a / b for a, b in zip(taken[name], taken["plain"], strict=True))
     return found
+
+
+def _timed(step: Callable[[], None]) -> tuple[float, float]:
+    """Return the CPU time and the time on the clock of one step, averaged over a few."""
+    processor, clock = time.process_time(), time.perf_counter()
+    calls = 0
+    while calls < 3 or time.perf_counter() - clock < 0.05:
+        step()
+        calls += 1
+    return (time.process_time() - processor) / calls, (time.perf_counter() - clock) / calls
+
+
+def times(batch: int, rounds: int = 9) -> Iterator[Bar]:
+    """Hold the times of all networks against their bars."""
+    torch.set_num_threads(1)
+    for name, make in NETWORKS.items():
+        found = ratios(make(False), batch, rounds)
+        shown = ", ".join(f"{side} {value:.2f}" for side, value in found.items() if side != "plain ms")
+        yield Bar(f"{name}, batch {batch}: plain {found['plain ms']:.2f} ms", shown)
+        yield from _bars(name, batch, found)
+
+
+def _bars(name: str, batch: int, found: dict[str, float]) -> Iterator[Bar]:
+    """Yield what the times of one network must meet."""
+    if batch == 64:
+        most = 1.1 if name == "LoRA" else 1.5 if name in LARGE else 2.5
+        yield Bar(f"{name}: float", f"{found['float']:.2f}", f"<= {most:g}", found["float"] <= most)
+    if name in LARGE:
+        bar = "<= 2.2, stretch 1.8"
+        yield Bar(f"{name}: exact", f"{found['exact']:.2f}", bar, found["exact"] <= 2.2)
+    elif batch == 256:
+        yield Bar(f"{name}: exact", f"{found['exact']:.2f}", "stretch <= 3", None)
+    for peer in ("opacus hooks", "opacus ghost"):
+        if peer in found:
+            ratio = found[peer] / found["float"]
+            least = 15 if peer == "opacus hooks" and name in ("MLP", "embedding") else 1
+            yield Bar(f"{name}: {peer} / float", f"{ratio:.2f}", f">= {least}", ratio >= least)
+    if "opacus hooks" in found:
+        ratio = found["opacus hooks"] / found["exact"]
+        yield Bar(f"{name}: opacus hooks / exact", f"{ratio:.2f}", ">= 1", ratio >= 1)
+
+
+def steps_of_64() -> Iterator[Bar]:
+    """Time steps of 64 rows."""
+    yield from times(64)
+
+
+def steps_of_256() -> Iterator[Bar]:
+    """Time steps of 256 rows."""
+    yield from times(256, rounds=5)
+
+
+def memory() -> Iterator[Bar]:
+    """Hold the memory of steps of 64 rows against their bars."""
+    torch.set_num_threads(1)
+    for name, make in NETWORKS.items():
+        found = peaks(make(False), 64)
+        shown = ", ".join(f"{side} {value / found['plain']:.2f}" for side, value in found.items() if side != "plain")
+        worst = max(found["float"], found["exact"]) / found["plain"]
+        yield Bar(f"{name}: plain {found['plain']:.1f} MB", shown, "<= 3, stretch 2", worst <= 3)
 
 
 def peaks(network: Network, batch: int) -> dict[str, float]:

@@ -4,7 +4,7 @@ from typing import Any
 
 from discreet._optional import listing, loader, optional
 
-_FLOORS = ("plan", "clip", "noise", "training")
+_FLOORS = ("plan", "clip", "noise", "recipes", "training")
 _PLANS = (
     "BallsInBins",
     "Banded",
@@ -13,15 +13,17 @@ _PLANS = (
     "CyclicPoisson",
     "Float",
     "FullBatch",
-    "Independent",
+    "IndependentNoise",
     "Plan",
     "PoissonBatches",
 )
 
 __all__ = [
+    "BagOfEmbeddings",
     "BallsInBins",
     "Banded",
     "BinaryCrossEntropy",
+    "BinnedNumbers",
     "Buffered",
     "Checkpoint",
     "Clip",
@@ -33,13 +35,25 @@ __all__ = [
     "ExponentialAverage",
     "Float",
     "FullBatch",
-    "Independent",
+    "HashedTokens",
+    "HashedWords",
+    "IndependentNoise",
+    "OneHot",
     "Plan",
     "PoissonBatches",
+    "Recipe",
+    "Scattering",
+    "SmallTransformer",
     "SquaredError",
     "TailAverage",
     "TrainedModel",
+    "TrainedRecipe",
+    "convolutional",
+    "linear",
+    "perceptron",
+    "recipe",
     "train",
+    "train_recipe",
 ]
 
 _load = loader("discreet.learning.deep", rooms=_FLOORS, names=__all__, of=_FLOORS)

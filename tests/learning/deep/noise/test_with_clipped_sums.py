@@ -13,7 +13,7 @@ from torch import nn  # noqa: E402  torch comes first
 
 from discreet.learning.deep.noise import CorrelatedRelease, GradientGrid  # noqa: E402
 from discreet.learning.deep.noise.integer_sums import IntegerSums  # noqa: E402
-from discreet.learning.deep.plan import Banded, Buffered, Clip, Independent  # noqa: E402
+from discreet.learning.deep.plan import Banded, Buffered, Clip, IndependentNoise  # noqa: E402
 from tests.learning.deep.clip import oracle  # noqa: E402
 from tests.learning.deep.clip.hostile import hostile_rows  # noqa: E402
 
@@ -75,7 +75,7 @@ def test_one_person_moves_the_integers_of_a_network_by_no_more_than_the_distance
     assert farthest > (0.9 * grid.norm / grid.step) ** 2  # some row moves the sum by nearly the whole norm
 
 
-@pytest.mark.parametrize("noise", [Independent(1.5), Banded(1.5, 8), Buffered(1.5, 3)], ids=lambda one: one.name)
+@pytest.mark.parametrize("noise", [IndependentNoise(1.5), Banded(1.5, 8), Buffered(1.5, 3)], ids=lambda one: one.name)
 def test_the_noise_of_a_plan_has_the_deviation_that_the_plan_states(noise):
     grid = GradientGrid(
         norm=Fraction(1),

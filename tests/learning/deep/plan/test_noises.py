@@ -20,7 +20,7 @@ from discreet.learning.deep.plan import (
     CyclicPoisson,
     Float,
     FullBatch,
-    Independent,
+    IndependentNoise,
     PoissonBatches,
 )
 from discreet.learning.deep.plan.mixing import inverse_series, prefix_error, sensitivity_ratio, squared_sensitivity
@@ -238,8 +238,8 @@ def test_correlated_noise_without_a_proof_is_refused(sampler, noise, words):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: Independent(0),
-        lambda: Independent(float("inf")),
+        lambda: IndependentNoise(0),
+        lambda: IndependentNoise(float("inf")),
         lambda: Float(-1),
         lambda: Banded(1, bands=0),
         lambda: Banded(1, bands=2**17),

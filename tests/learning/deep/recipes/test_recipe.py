@@ -7,6 +7,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from discreet.learning.deep.training.train import train  # noqa: E402
+
 from discreet.data import glyphs, messages  # noqa: E402
 from discreet.errors import DiscreetError, InputError, ParameterError  # noqa: E402
 from discreet.learning.deep.clip import ClippedSum  # noqa: E402
@@ -23,7 +25,6 @@ from discreet.learning.deep.recipes import (  # noqa: E402
     recipe,
 )
 from discreet.learning.deep.training.averages import TailAverage  # noqa: E402
-from discreet.learning.deep.training.train import train  # noqa: E402
 from discreet.privacy import Relation  # noqa: E402
 
 STATED = {"epsilon": 3, "delta": 1e-5, "relation": Relation.ADD_REMOVE, "unit": "person"}

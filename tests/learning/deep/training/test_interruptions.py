@@ -27,7 +27,7 @@ from discreet.errors import (  # noqa: E402
 )
 from discreet.learning.deep.clip import CrossEntropy  # noqa: E402
 from discreet.learning.deep.noise import IntegerRelease  # noqa: E402
-from discreet.learning.deep.plan import Clip, Independent, Plan, PoissonBatches  # noqa: E402
+from discreet.learning.deep.plan import Clip, IndependentNoise, Plan, PoissonBatches  # noqa: E402
 from discreet.learning.deep.training import ExponentialAverage, train  # noqa: E402
 from discreet.learning.deep.training.checkpoint import Checkpoint, CheckpointFile  # noqa: E402
 from discreet.learning.deep.training.interruptible import train_with_checkpoint  # noqa: E402
@@ -311,7 +311,7 @@ def real_training(folder: Path, every: int) -> None:
 
 
 PLAN = Plan(
-    sampler=PoissonBatches(rate=0.25), clip=Clip(1.0), noise=Independent(8.0), steps=40, unit="person",
+    sampler=PoissonBatches(rate=0.25), clip=Clip(1.0), noise=IndependentNoise(8.0), steps=40, unit="person",
     relation=Relation.ADD_REMOVE, divisor=8, delta=1e-6,
 )  # fmt: skip
 TRAININGS = {"made-up": (made_up_training, fakes.PricedSteps(40)), "real": (real_training, PLAN)}

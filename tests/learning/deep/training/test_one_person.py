@@ -12,7 +12,7 @@ torch = pytest.importorskip("torch")
 
 from discreet.learning.deep.clip import CrossEntropy  # noqa: E402
 from discreet.learning.deep.noise import IntegerRelease  # noqa: E402
-from discreet.learning.deep.plan import Clip, Independent, Plan, PoissonBatches, uniform_slots  # noqa: E402
+from discreet.learning.deep.plan import Clip, IndependentNoise, Plan, PoissonBatches, uniform_slots  # noqa: E402
 from discreet.learning.deep.training import batches, train  # noqa: E402
 from discreet.privacy import Relation  # noqa: E402
 
@@ -29,7 +29,7 @@ def one_step(overflow: str, mode: str, kept: Any) -> None:
     plan = Plan(
         sampler=PoissonBatches(rate=0.5, overflow=overflow, most_people=100),
         clip=Clip(0.3, mode),
-        noise=Independent(1.0),
+        noise=IndependentNoise(1.0),
         steps=1,
         unit="person",
         relation=Relation.ADD_REMOVE,

@@ -15,7 +15,7 @@ from discreet.errors import ParameterError  # noqa: E402
 from discreet.learning.deep.clip import CrossEntropy  # noqa: E402
 from discreet.learning.deep.noise import CorrelatedRelease, GradientGrid, ahead  # noqa: E402
 from discreet.learning.deep.noise.integer_sums import IntegerSums  # noqa: E402
-from discreet.learning.deep.plan import BallsInBins, Banded, Clip, CyclicPoisson, Independent, Plan  # noqa: E402
+from discreet.learning.deep.plan import BallsInBins, Banded, Clip, CyclicPoisson, IndependentNoise, Plan  # noqa: E402
 from discreet.learning.deep.training import Checkpoint, TrainedModel, train  # noqa: E402
 from discreet.ledger import MemoryLedger, Terms  # noqa: E402
 from discreet.privacy import ApproxDP, Relation  # noqa: E402
@@ -58,8 +58,8 @@ def stop_at(step: int) -> Any:
 @pytest.mark.parametrize(
     ("sampler", "noise", "named"),
     [
-        (BINS, Independent(2.0), [PLACES]),
-        (GROUPS, Independent(2.0), [PLACES]),
+        (BINS, IndependentNoise(2.0), [PLACES]),
+        (GROUPS, IndependentNoise(2.0), [PLACES]),
         (GROUPS, Banded(2.0, bands=4), [PLACES, SUMS]),
         (BINS, Banded(2.0, bands=1), [PLACES]),
     ],
@@ -78,7 +78,7 @@ def test_secrets_are_named_at_the_top_of_the_file(tmp_path, sampler, noise, name
 
 
 def test_without_secrets_bins_go_on_where_they_are_drawn_anew(tmp_path):
-    plan, books, path = plan_of(BINS, Independent(2.0)), ledger(), tmp_path / "c"
+    plan, books, path = plan_of(BINS, IndependentNoise(2.0)), ledger(), tmp_path / "c"
     with pytest.raises(KeyboardInterrupt):
         trained(plan, books, Checkpoint(path, every=1), progress=stop_at(6))
     assert b"released: may be shown" in path.read_bytes()[:4000]
@@ -91,7 +91,7 @@ def test_without_secrets_bins_go_on_where_they_are_drawn_anew(tmp_path):
 @pytest.mark.theorem("TrainingSteps.go_on.privacy")
 def test_places_that_were_drawn_and_not_kept_are_never_drawn_again_for_the_same_steps(tmp_path):
     """A block that ends inside of an epoch which it began: its places were lost with it."""
-    plan, books, path = plan_of(BINS, Independent(2.0)), ledger(), tmp_path / "c"
+    plan, books, path = plan_of(BINS, IndependentNoise(2.0)), ledger(), tmp_path / "c"
     with pytest.raises(KeyboardInterrupt):
         trained(plan, books, Checkpoint(path, every=3, secrets=True), progress=stop_at(5))  # block 2: steps 4 to 6
     found = trained(plan, books, Checkpoint(path, every=3, secrets=True))
@@ -101,7 +101,7 @@ def test_places_that_were_drawn_and_not_kept_are_never_drawn_again_for_the_same_
 def test_groups_that_stay_need_their_secrets(tmp_path):
     books = ledger()
     with pytest.raises(ParameterError, match=r"secrets=True.*Nothing was spent"):
-        trained(plan_of(GROUPS, Independent(2.0)), books, Checkpoint(tmp_path / "c"))
+        trained(plan_of(GROUPS, IndependentNoise(2.0)), books, Checkpoint(tmp_path / "c"))
     assert len(list(books.entries())) == 1
 
 

@@ -24,7 +24,7 @@ from discreet.errors import (  # noqa: E402
 )
 from discreet.learning.deep.clip import CrossEntropy  # noqa: E402
 from discreet.learning.deep.noise import ahead  # noqa: E402
-from discreet.learning.deep.plan import Clip, Float, FullBatch, Independent, Plan, PoissonBatches  # noqa: E402
+from discreet.learning.deep.plan import Clip, Float, FullBatch, IndependentNoise, Plan, PoissonBatches  # noqa: E402
 from discreet.learning.deep.training import ExponentialAverage, TailAverage, TrainedModel, train  # noqa: E402
 from discreet.learning.deep.training import rows as rows_of_training  # noqa: E402
 from discreet.ledger import EntryKind, MemoryLedger, Terms  # noqa: E402
@@ -41,7 +41,7 @@ def plan_of(sampler: Any = None, **changed: Any) -> Plan:
     stated = {
         "sampler": sampler or FullBatch(),
         "clip": Clip(1.0),
-        "noise": Independent(20.0),
+        "noise": IndependentNoise(20.0),
         "steps": STEPS,
         "unit": "person",
         "relation": Relation.ADD_REMOVE,
@@ -249,7 +249,7 @@ def test_a_person_with_several_rows_is_clipped_as_one():
 
 
 def test_an_empty_batch_is_a_step_of_noise_alone():
-    plan = plan_of(PoissonBatches(rate=1e-9), noise=Independent(1.0), divisor=1)
+    plan = plan_of(PoissonBatches(rate=1e-9), noise=IndependentNoise(1.0), divisor=1)
     found = trained(plan=plan)  # someone is drawn with a chance below 2e-7, which changes nothing below
     moved = [(a - b.detach()).abs().max() for a, b in zip(weights(found), network().parameters(), strict=True)]
     assert all(float(one) > 0 for one in moved)
@@ -258,7 +258,7 @@ def test_an_empty_batch_is_a_step_of_noise_alone():
 @pytest.mark.parametrize("overflow", ["extend", "drop"])
 def test_batches_of_both_kinds_and_noise_of_both_kinds_train(overflow):
     sampler = PoissonBatches(rate=0.3, overflow=overflow, most_people=100)
-    for noise in (Independent(2.0), Float(2.0)):
+    for noise in (IndependentNoise(2.0), Float(2.0)):
         assert trained(plan=plan_of(sampler, noise=noise)).taken == STEPS
 
 

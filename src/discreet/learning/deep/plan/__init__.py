@@ -2,7 +2,7 @@
 
 from discreet.learning.deep.plan.clipping import Clip, ClipMode
 from discreet.learning.deep.plan.drawing import BatchState, SecretBatches, uniform_slots
-from discreet.learning.deep.plan.noises import Banded, Buffered, Float, Independent, TrainingNoise
+from discreet.learning.deep.plan.noises import Banded, Buffered, Float, IndependentNoise, TrainingNoise
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.plan import Plan
 from discreet.learning.deep.plan.samplers import (

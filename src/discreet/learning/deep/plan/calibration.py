@@ -8,19 +8,21 @@ from dataclasses import replace
 from fractions import Fraction
 
 from discreet.errors import ParameterError
+from discreet.laws import Enclosure
 from discreet.laws.number import Number, round_down
 from discreet.learning.deep.plan.mixing import prefix_error
-from discreet.learning.deep.plan.noises import Banded, Independent, TrainingNoise
+from discreet.learning.deep.plan.noises import Banded, IndependentNoise, TrainingNoise
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch
-from discreet.privacy import PrivacyLoss, Relation, balls_in_bins_loss, calibrate, gaussian_loss, subsample
+from discreet.privacy import Relation, balls_in_bins_loss, gaussian_loss, subsample
 from discreet.privacy.numbers import positive_price
 
 Kind = Callable[[float], TrainingNoise]
 Choice = tuple[BatchSampler, Kind]
-_MORE = 1 + 1e-7
 _MOST_TRIALS = 200
+_ROUGH = 1e-2  # the width of a rough answer, over epsilon
+_CLOSE = 1e-6  # how far below the target epsilon may be, where answers are as sharp
 _MOST_GROUPS = 128  # more would keep as many secret sums in memory, for little less noise
 _COARSE = 256  # cells of the laws by which the noise for balls in bins is searched
 _TOWARDS = 0.4  # where between their ends the fine answer was in trials
@@ -75,21 +77,18 @@ def calibrated(
 def least_scale(
     price: Callable[[float], TrainingPrice], epsilon: Fraction, delta: Fraction, *, start: float = 1.0
 ) -> float:
-    """Return the least scale whose price is certified to keep (epsilon, delta), to a relative 1e-7 or a little more."""
+    """Return about the least scale whose price is certified to keep (epsilon, delta).
 
-    def steps_alone(scale: float) -> PrivacyLoss:
-        return price(scale).steps.loss
-
-    left = round_down(price(1.0).of_steps(delta))
+    A rough answer first, then the plan's own: see `_searched`, whose result was certified.
+    """
+    left, goal = round_down(price(1.0).of_steps(delta)), float(epsilon)
     _refuse_all_or_nothing(price(1.0), left)
-    scale = float(calibrate(steps_alone, epsilon=epsilon, delta=left, start=start))
-    for _ in range(_MOST_TRIALS):
-        if Fraction(price(scale).epsilon(delta).upper) <= epsilon:
-            return scale
-        scale *= _MORE  # the curve is inverted with a tolerance of its own
-    raise ParameterError(
-        "epsilon and delta must be a target that noise can keep; got others, write larger ones", parameter="epsilon"
-    )
+
+    def rough(scale: float) -> Enclosure:
+        return _between(price(scale).steps.loss.epsilon(left, tolerance=_ROUGH * goal), 0.5)
+
+    near, slope = _searched(rough, goal, start, _SLOPE, close=_ROUGH / 10)
+    return _searched(lambda scale: price(scale).epsilon(delta), epsilon, near, slope)[0]
 
 
 def _refuse_all_or_nothing(price: TrainingPrice, delta: float) -> None:
@@ -105,52 +104,76 @@ def _refuse_all_or_nothing(price: TrainingPrice, delta: float) -> None:
 
 
 def _least_for_bins(
-    price: Callable[[float], TrainingPrice], epsilon: Fraction, delta: Fraction, *, start: float
+    price: Callable[[float], TrainingPrice], epsilon: Fraction, delta: Fraction, *, start: float = 1.0
 ) -> float:
-    """Return a scale for balls in bins, to about a thousandth: their law takes .1 s or more, so few are computed.
+    """Return about the least scale for balls in bins: their law takes .1 s or more, so few are computed.
 
     The search goes by coarse laws, from the scale that Poisson batches would need; then the priced law is asked once or
     twice. What is returned was certified.
     """
     left, goal = round_down(price(1.0).of_steps(delta)), float(epsilon)
     _refuse_all_or_nothing(price(1.0), left)
+    bins, epochs = (price(1.0).steps.rate or Fraction(1)), price(1.0).steps.count
 
-    def poisson(scale: float) -> PrivacyLoss:
-        bins, epochs = price(scale).steps.rate or Fraction(1), price(scale).steps.count
-        base = gaussian_loss(scale, relation=Relation.ADD_REMOVE)
-        return subsample(base, rate=bins) * (epochs * bins.denominator)
+    def poisson(scale: float) -> Enclosure:
+        step = subsample(gaussian_loss(scale, relation=Relation.ADD_REMOVE), rate=bins)
+        return (step * (epochs * bins.denominator)).epsilon(left, tolerance=_ROUGH * goal)
 
-    def coarse(scale: float) -> float:
-        bins, epochs = price(scale).steps.rate or Fraction(1), price(scale).steps.count
+    def coarse(scale: float) -> Enclosure:
         law = balls_in_bins_loss(scale, steps=bins.denominator, relation=Relation.ADD_REMOVE, cells=_COARSE)
-        found = (law * epochs).epsilon(left)
-        return found.lower + _TOWARDS * (found.upper - found.lower)
+        return _between((law * epochs).epsilon(left), _TOWARDS)
 
-    here = float(calibrate(poisson, epsilon=epsilon, delta=left, start=start, tolerance=1e-3))
-    aim, found, slope = goal * (1 - _NEAR / 2), coarse(here), _SLOPE
-    for _ in range(2):
-        there = here * (found / aim) ** (-1 / slope)
-        told = coarse(there)
-        slope = _slope(told / found, there / here, slope)
-        here, found = there, told
-    here *= (found / aim) ** (-1 / slope)
-    short, enough = 0.0, math.inf
+    near, slope = _searched(poisson, goal, start, _SLOPE, close=0.1)
+    near, slope = _searched(coarse, goal * (1 - _NEAR / 2), near, slope, close=_NEAR / 4)
+    return _searched(lambda scale: price(scale).epsilon(delta), epsilon, near, slope, close=_NEAR)[0]
+
+
+def _searched(
+    ask: Callable[[float], Enclosure], goal: Number, here: float, slope: float, *, close: float = _CLOSE
+) -> tuple[float, float]:
+    """Return a scale whose epsilon was asked and is at most the goal, and the slope of ln epsilon in ln scale there.
+
+    It ends where the goal is missed by no more than `close` of it, or than the answer is wide. That epsilon falls with
+    the scale is used for the search only.
+    """
+    short, enough, last, target = 0.0, math.inf, (0.0, 0.0), float(goal)
     for _ in range(_MOST_TRIALS):
-        upper = price(here).epsilon(delta).upper
-        short, enough = (short, here) if Fraction(upper) <= epsilon else (here, enough)
-        if enough < math.inf and (goal * (1 - _NEAR) <= upper or enough <= short * (1 + _NEAR / 8)):
-            break
-        here *= (upper / aim) ** (-1 / slope) if math.isfinite(upper) else 2.0
+        found = ask(here)
+        upper, wide = found.upper, found.upper - found.lower
+        short, enough = (short, here) if upper <= goal else (here, enough)
+        if enough == here and target - upper <= max(close * target, min(wide, 2 * _ROUGH * target)):
+            return here, slope
+        if enough <= short * (1 + _CLOSE / 10):
+            return enough, slope
+        slope = _slope(last, (here, upper), slope)
+        last = (here, upper)
+        here = _following(here, upper, target * (1 - close / 2) - min(wide, target * _ROUGH) / 2, slope)
         if not short < here < enough:
             here = 2 * short if enough == math.inf else enough / 2 if short == 0 else math.sqrt(short * enough)
-    return enough
+    raise ParameterError(
+        "epsilon and delta must be a target that noise can keep; got others, write larger ones", parameter="epsilon"
+    )
 
 
-def _slope(rise: float, run: float, before: float) -> float:
-    """Return d ln epsilon / d ln scale from two points, within reason, or what was known where they are too near."""
-    if abs(run - 1) < _NEAR or not 0 < rise < math.inf:
+def _between(found: Enclosure, towards: float) -> Enclosure:
+    """Return a point between the ends of a rough answer as if it were sharp: good enough to begin with."""
+    point = found.upper if math.isinf(found.upper) else found.lower + towards * (found.upper - found.lower)
+    return Enclosure(point, point, point, found.method)
+
+
+def _following(here: float, upper: float, aim: float, slope: float) -> float:
+    """Return where epsilon would be the aim, if it were a power of the scale; a factor of 8 at most."""
+    if not 0 < upper < math.inf:
+        return here * (4.0 if upper else 0.25)
+    return here * min(max(math.pow(upper / aim, -1 / slope), 0.125), 8.0)
+
+
+def _slope(last: tuple[float, float], now: tuple[float, float], before: float) -> float:
+    """Return d ln epsilon / d ln scale from two points, within reason, or what was known where they say nothing."""
+    if not all(0 < one < math.inf for one in (*last, *now)) or last[0] == now[0]:
         return before
-    return min(max(math.log(rise) / math.log(run), -6.0), -0.5)
+    found = math.log(now[1] / last[1]) / math.log(now[0] / last[0])
+    return found if -30 < found < -0.3 else before
 
 
 def _choices(sampler: BatchSampler, kind: Kind | None, steps: int) -> Iterator[Choice]:
@@ -191,4 +214,4 @@ def _counts(most: int, also: int = 1) -> list[int]:
 
 
 def _banded(bands: int) -> Kind:
-    return Independent if bands == 1 else lambda scale: Banded(scale, bands=bands)
+    return IndependentNoise if bands == 1 else lambda scale: Banded(scale, bands=bands)

@@ -45,11 +45,11 @@ class TrainingNoise(ABC):
 
 
 @dataclass(frozen=True)
-class Independent(TrainingNoise):
+class IndependentNoise(TrainingNoise):
     """Fresh noise at every step, drawn exactly on integers: a step is a Gaussian release of noise multiplier `scale`.
 
-    >>> Independent(1.5)
-    Independent(scale=1.5)
+    >>> IndependentNoise(1.5)
+    IndependentNoise(scale=1.5)
     """
 
     name: ClassVar[str] = "independent"

@@ -19,7 +19,7 @@ from discreet.learning.deep.plan.plan_text import plan_from_dict, plan_to_dict
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler
 from discreet.privacy import ApproxDP, GaussianDP, Guarantee, PrivacyLoss, Relation, ReleaseRecord
-from discreet.privacy.numbers import positive, probability
+from discreet.privacy.numbers import positive, positive_price, probability
 from discreet.privacy.records import read, write
 
 _MOST_STEPS = 10**9
@@ -41,11 +41,11 @@ class Plan:
         fixed here, before the first step, so the pairs compose. All else (the optimizer, averages, stopping early) is
         computed from what was released.
 
-    >>> from discreet.learning.deep.plan import Independent, PoissonBatches
+    >>> from discreet.learning.deep.plan import IndependentNoise, PoissonBatches
     >>> plan = Plan(
     ...     sampler=PoissonBatches(rate=0.01),
     ...     clip=Clip(1.0),
-    ...     noise=Independent(1.0),
+    ...     noise=IndependentNoise(1.0),
     ...     steps=1000,
     ...     unit="patient",
     ...     relation=Relation.ADD_REMOVE,
@@ -69,7 +69,7 @@ class Plan:
         for name, kind, example in (
             ("sampler", BatchSampler, "PoissonBatches(rate=0.01)"),
             ("clip", Clip, "Clip(1.0)"),
-            ("noise", TrainingNoise, "Independent(1.0)"),
+            ("noise", TrainingNoise, "IndependentNoise(1.0)"),
         ):
             if not isinstance(getattr(self, name), kind):
                 raise ParameterError(
@@ -122,7 +122,7 @@ class Plan:
         """
         if not self.exact:
             raise ParameterError(
-                "the noise must be exact for a ledger; got floating-point noise, write noise=Independent(scale). "
+                "the noise must be exact for a ledger; got floating-point noise, write noise=IndependentNoise(scale). "
                 "Nothing was spent.",
                 parameter="noise",
             )
@@ -162,8 +162,8 @@ class Plan:
     ) -> Self:
         """Return the plan with the least noise that is certified to keep (epsilon, delta).
 
-        `noise` makes a noise from its scale: `Independent`, `Float`, or `lambda scale: Banded(scale, bands=8)`. Left
-        out, it is the kind whose released sums have the least error, by a public formula.
+        `noise` makes a noise from its scale: `IndependentNoise`, `Float`, or `lambda scale: Banded(scale, bands=8)`.
+        Left out, it is the kind whose released sums have the least error, by a public formula.
 
         Privacy. The plan's epsilon at delta is at most the target.
             Proof: it was asked of the finished plan.
@@ -181,15 +181,18 @@ class Plan:
         ...     divisor=600,
         ... )
         >>> plan.noise
-        Independent(scale=0.86...)
+        IndependentNoise(scale=0.86...)
         """
         found = calibrated(
             sampler, noise, checked_steps(steps), checked_relation(relation), unit, epsilon=epsilon, delta=delta
         )
-        return cls(
+        made = cls(
             sampler=found[0], clip=clip, noise=found[1], steps=steps, unit=unit, relation=relation, divisor=divisor,
             delta=delta,
         )  # fmt: skip
+        if made.epsilon(delta).upper > positive_price(epsilon, name="epsilon"):
+            raise AssertionError("the noise for a target must keep it")
+        return made
 
 
 def checked_steps(value: object) -> int:

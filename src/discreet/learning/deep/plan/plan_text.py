@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from discreet.errors import ParameterError
 from discreet.learning.deep.plan.clipping import Clip
-from discreet.learning.deep.plan.noises import Banded, Buffered, Float, Independent
+from discreet.learning.deep.plan.noises import Banded, Buffered, Float, IndependentNoise
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.samplers import FullBatch, PoissonBatches
 from discreet.privacy.records import plainest, rational_text, read_rational, refuse_fields
@@ -21,7 +21,7 @@ FORMAT = 1
 _FIELDS = ("clip", "delta", "divisor", "format", "noise", "relation", "sampler", "steps", "unit")
 _PARTS: dict[str, tuple[type[Any], ...]] = {
     "clip": (Clip,),
-    "noise": (Independent, Float, Banded, Buffered),
+    "noise": (IndependentNoise, Float, Banded, Buffered),
     "sampler": (FullBatch, PoissonBatches, BallsInBins, CyclicPoisson),
 }
 _WORDS = ("kind", "mode", "overflow")

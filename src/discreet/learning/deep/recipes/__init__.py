@@ -9,5 +9,5 @@ from discreet.learning.deep.recipes.networks import (
     perceptron,
 )
 from discreet.learning.deep.recipes.one_hot import BinnedNumbers, OneHot
-from discreet.learning.deep.recipes.recipe import Recipe, RecipeExplanation, recipe
+from discreet.learning.deep.recipes.public_rule import Recipe, RecipeExplanation, recipe
 from discreet.learning.deep.recipes.scattering import Scattering

@@ -26,7 +26,7 @@ from discreet.learning.base import (
     whole_number,
 )
 from discreet.learning.deep.clip import CrossEntropy, SquaredError
-from discreet.learning.deep.plan import BatchSampler, Clip, FullBatch, Independent, Plan, PoissonBatches
+from discreet.learning.deep.plan import BatchSampler, Clip, FullBatch, IndependentNoise, Plan, PoissonBatches
 from discreet.learning.deep.training.averages import TailAverage
 from discreet.learning.deep.training.preparation import Preparation
 from discreet.learning.deep.training.trainer import train
@@ -166,7 +166,7 @@ class DeepEstimator(PrivateEstimator):
             unit=self.unit,
             relation=public.neighbors.relation,
             divisor=min(batch, people),
-            noise=Independent,
+            noise=IndependentNoise,
         )
 
     def _preparation(self, public: Public) -> Preparation:

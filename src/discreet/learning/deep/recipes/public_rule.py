@@ -1,7 +1,7 @@
 """One public rule for private training of a linear model on public features, and why it says what it says.
 
-The rule was found on splits of handwritten digits, newsgroups, film reviews and census rows other than those that
-`benchmarks/deep/accuracy.py` reports on, and is one for all of them. Let s = people * mu, mu the Gaussian price that
+The rule was found on handwritten digits, newsgroups, film reviews and census rows (`benchmarks/deep/accuracy.py` says
+on which parts), and is one for all of them. Let s = people * mu, mu the Gaussian price that
 epsilon and delta buy: the signal. All steps read all rows; there are 70 of them, gradients are clipped to 1/4, the
 momentum is 0.8, and the mean of the weights after the later half of the steps is kept. Noise of all steps together
 then moves every weight by rate * clip * steps / (s * (1 - momentum)), whatever the number of features: the rate makes
