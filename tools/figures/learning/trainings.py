@@ -8,7 +8,7 @@ import numpy as np
 
 import discreet as dp
 from discreet.display.plots import BLUE, GREEN, ORANGE, SOFT, Plot, axes
-from discreet.learning.deep.plan import Banded, Clip, CyclicPoisson, Independent, Plan
+from discreet.learning.deep.plan import Banded, Clip, CyclicPoisson, IndependentNoise, Plan
 from discreet.learning.deep.plan.mixing import prefix_error
 from discreet.privacy import balls_in_bins_loss, gaussian_loss, subsample
 from tools.figures.panels import finished, logarithmic, side_by_side
@@ -68,6 +68,6 @@ def _banded_error(epsilon: int, bands: int) -> float:
         unit="person",
         relation=dp.Relation.ADD_REMOVE,
         divisor=600,
-        noise=Independent if bands == 1 else lambda scale: Banded(scale, bands=bands),
+        noise=IndependentNoise if bands == 1 else lambda scale: Banded(scale, bands=bands),
     )
     return float(plan.noise.scale) * prefix_error(plan.noise.coefficients(1000), 1000)

@@ -56,7 +56,7 @@ class NetworkTraining:
         if not isinstance(plan, Plan) or plan.relation is not Relation.ADD_REMOVE or plan.noise.coefficients(1) != (1,):
             raise ParameterError(
                 "plan must be a Plan under add/remove with independent noise; got another, write "
-                "Plan.for_target(..., relation=Relation.ADD_REMOVE, noise=Independent)",
+                "Plan.for_target(..., relation=Relation.ADD_REMOVE, noise=IndependentNoise)",
                 parameter="plan",
             )
         check_whole("people", people, low=1, high=100_000)
