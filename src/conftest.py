@@ -4,4 +4,6 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["discreet/learning/deep/*"]
+collect_ignore_glob = (
+    [] if find_spec("torch") else ["discreet/learning/deep/*", "discreet/attacks/models/network_audit.py"]
+)

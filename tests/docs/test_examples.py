@@ -22,9 +22,10 @@ def place(page: Path) -> str:
 
 
 def needed(text: str) -> list[str]:
-    """Return what a page needs that not every machine has: it imports a module that tests/needs.py lists."""
+    """Return what a page needs that not every machine has: a module of tests/needs.py; networks need torch."""
     typed = "\n".join(one.text for one in code(text))
     imported = set(re.findall(r"^(?:>>> )?(?:import|from) (\w+)", typed, re.MULTILINE))
+    imported |= {"torch"} if "learning.deep" in text else set()
     return [name for name, need in NEEDS.items() if imported.intersection(need.modules)]
 
 

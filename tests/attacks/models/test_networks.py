@@ -65,7 +65,7 @@ def test_shadow_models_find_hardly_anybody_in_a_private_network():
     plan = DeepClassifier(**private).fit(rows[:100], labels[:100]).training_plan_
     mu = math.sqrt(plan.steps) / float(plan.noise.scale)
     found = shadow_membership(
-        lambda X, y: DeepClassifier(**private).fit(X, y), rows, labels, models=16, seed=1, mu=mu
+        lambda some, said: DeepClassifier(**private).fit(some, said), rows, labels, models=16, seed=1, mu=mu
     )
     assert found.ceiling.upper == pytest.approx(0.575, abs=0.002)
     assert found.area < 0.65

@@ -91,9 +91,9 @@ def test_a_model_that_subtracts_the_mean_of_the_batch_by_itself_is_refused() -> 
 
 def test_noise_is_released_once_and_neither_copied_nor_pickled() -> None:
     pytest.importorskip("torch")
-    from discreet.learning.deep.noise import Grid, IntegerRelease
+    from discreet.learning.deep.noise import GradientGrid, IntegerRelease
 
-    grid = Grid(
+    grid = GradientGrid(
         norm=Fraction(CLIP), dimension=2, physical=8, batches=1, summation_error=Fraction(0),
         scale=Fraction(MULTIPLIER), fixed_slots=True,
     )  # fmt: skip

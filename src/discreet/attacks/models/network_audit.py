@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _COLUMNS, _HIDDEN = 10, 16
 _SIZE = 10.0  # a canary's one number: so large that almost all of its gradient lies at its own input
-_INVENTED = 7
+_INVENTED = 7  # the seed of invented people and of the first weights; noise has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +47,7 @@ class NetworkTraining:
     Cost. About a second for 1,000 canaries and ten steps; needs the extra `deep`.
     """
 
-    def __init__(
-        self, plan: Plan, *, people: int = 100, learning_rate: Number = 0.5, physical: int = 256, seed: int = _INVENTED
-    ) -> None:
+    def __init__(self, plan: Plan, *, people: int = 100, learning_rate: Number = 0.5, physical: int = 256) -> None:
         self._torch: Any = optional("torch", extra="deep", purpose="an audit of a network")
         from discreet.learning.deep.plan import Plan
 
@@ -62,8 +60,8 @@ class NetworkTraining:
         check_whole("people", people, low=1, high=100_000)
         check_whole("physical", physical, low=1, high=4096)
         self.plan, self.physical = plan, physical
-        self._rows, self._labels = invented_labels(people=people, columns=_COLUMNS, seed=seed)
-        self._rate, self._seed = float(learning_rate), seed
+        self._rows, self._labels = invented_labels(people=people, columns=_COLUMNS, seed=_INVENTED)
+        self._rate = float(learning_rate)
 
     def run(self, included: NDArray[np.bool_]) -> list[SeenStep]:
         """Train with the canaries whose coins say so, and return what everybody may see."""
@@ -73,7 +71,7 @@ class NetworkTraining:
 
         seen: list[SeenStep] = []
 
-        class Watched(torch.optim.SGD):  # type: ignore[misc]
+        class NotedDescent(torch.optim.SGD):  # type: ignore[misc]
             """Gradient descent that notes what it is told."""
 
             def step(self, closure: Any = None) -> Any:
@@ -87,7 +85,7 @@ class NetworkTraining:
             self._data(included),
             replace(self.plan),  # all rows are made up, so that it may be used again
             self._loss(),
-            optimizer=lambda parameters: Watched(parameters, lr=self._rate),
+            optimizer=lambda parameters: NotedDescent(parameters, lr=self._rate),
             physical=self.physical,
         )
         return seen[-self.plan.steps :]  # before them the trainer tried the optimizer on made-up gradients
@@ -110,7 +108,7 @@ class NetworkTraining:
         """Return the network at the beginning, the same at every call; the weights of canaries are 0."""
         nn = self._torch.nn
         with self._torch.random.fork_rng(devices=[]), self._torch.no_grad():
-            self._torch.manual_seed(self._seed)
+            self._torch.manual_seed(_INVENTED)
             first = nn.Linear(canaries + _COLUMNS, _HIDDEN)
             first.weight[:, :canaries] = 0.0
             return nn.Sequential(first, nn.Tanh(), nn.Linear(_HIDDEN, 2))
@@ -182,6 +180,21 @@ def audit_network(
         Proof: the coins are fair and apart from all else, and the scores are made of what the training released.
     Cost. A training, and a pass over all canaries for every step.
     Reference. Steinke, Nasr, Jagielski 2023; Nasr et al. 2023 (canaries in gradients).
+
+    >>> from discreet.learning.deep.plan import Clip, FullBatch, Independent, Plan
+    >>> plan = Plan(
+    ...     sampler=FullBatch(most_people=4096),
+    ...     clip=Clip(1.0),
+    ...     noise=Independent(0.5),
+    ...     steps=2,
+    ...     unit="row",
+    ...     relation=Relation.ADD_REMOVE,
+    ...     divisor=100,
+    ... )
+    >>> game = {"canaries": 200, "guesses": 100, "delta": 1e-5}
+    >>> found = audit_network(NetworkTraining(plan), confidence=1 - 1e-9, **game)
+    >>> found.right > 80, found.refuted
+    (True, False)
     """
     if not isinstance(training, NetworkTraining):
         raise ParameterError(
