@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from doctest import DocTestParser
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.needs import NEEDS
 from tools.pages.examples import Chunk, chunks, code, failures
 from tools.pages.shell import WIDTH
 
@@ -21,24 +21,37 @@ def place(page: Path) -> str:
     return page.relative_to(ROOT).as_posix()
 
 
-def shown_examples() -> list[Any]:
-    """Return the pages with examples; those about networks need torch."""
+def needed(text: str) -> list[str]:
+    """Return what a page needs that not every machine has: a module of tests/needs.py; networks need torch."""
+    typed = "\n".join(one.text for one in code(text))
+    imported = set(re.findall(r"^(?:>>> )?(?:import|from) (\w+)", typed, re.MULTILINE))
+    imported |= {"torch"} if "learning.deep" in text else set()
+    return [name for name, need in NEEDS.items() if imported.intersection(need.modules)]
+
+
+def executed() -> list[object]:
+    """Return the pages with examples, each marked by what it needs."""
     texts = {page: page.read_text(encoding="utf-8") for page in PAGES}
-    torch = pytest.mark.needs("torch")
     return [
-        pytest.param(page, marks=torch) if "learning.deep" in text else page
+        pytest.param(page, marks=pytest.mark.needs(*needed(text)), id=place(page))
         for page, text in texts.items()
         if code(text)
     ]
 
 
-@pytest.mark.parametrize("page", shown_examples(), ids=place)
+@pytest.mark.parametrize("page", executed())
 def test_the_examples_of_a_page_print_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MPLBACKEND", "Agg")
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")  # torch: several tests at once would wait for each other
     report = failures(page)
     if report:
         pytest.fail(report, pytrace=False)
+
+
+def test_a_page_needs_what_its_examples_import():
+    text = "import spark\n\n```python\n>>> import torch\n>>> from torch import nn\n>>> import numpy\n```\n"
+    assert needed(text) == ["torch"]
 
 
 @pytest.mark.parametrize("page", TAUGHT, ids=place)

@@ -40,6 +40,12 @@ def test_a_function_sees_what_later_blocks_define(page):
     assert failures(page("```python\n>>> def f(): return x\n```\n```python\n>>> x = 3\n>>> f()\n3\n```")) == ""
 
 
+def test_an_exception_may_come_out_of_a_function_of_an_earlier_block(page):
+    defined = "```python\n>>> x = 0\n>>> def f():\n...     return 1 / x\n```\n"
+    raised = "```python\n>>> f()\nTraceback (most recent call last):\n...\nZeroDivisionError: division by zero\n```\n"
+    assert failures(page(defined + raised)) == ""
+
+
 def test_a_wrong_output_is_reported_with_its_line(page):
     report = failures(page("text\n\n```python\n>>> 1 + 1\n3\n```\n"))
     assert "line 4" in report

@@ -18,6 +18,7 @@ from tools.figures.attacks.reconstruction import reconstruction
 from tools.figures.audits.museum import museum, sparse_vector_losses
 from tools.figures.audits.one_run import one_run_cap
 from tools.figures.audits.statistical import audit_cap
+from tools.figures.learning.trainings import balls_in_bins, correlated_noise
 from tools.figures.local.frequencies import local_frequencies
 from tools.figures.local.means import local_means
 from tools.figures.local.protocols import local_protocols
@@ -337,6 +338,8 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "local-means": local_means,
     "local-frequencies": local_frequencies,
     "shuffling": shuffling,
+    "balls-in-bins": balls_in_bins,
+    "correlated-noise": correlated_noise,
 }
 ALSO_AS_PNG = {"one-answer"}
 

@@ -29,10 +29,11 @@ EXPERIMENTS = {
     "model-text": ("attacks.models", "text"),
     "fundamental-law-map": ("attacks.map", "fundamental_law_map"),
     "synthesis-error": ("synthesis", "synthesis_error"),
-    "learning-digits": ("learning", "learning_digits"),
-    "learning-education": ("learning", "learning_education"),
-    "learning-generalization": ("learning", "learning_generalization"),
-    "learning-holdout": ("learning", "learning_holdout"),
+    "learning-digits": ("learning.estimators", "learning_digits"),
+    "learning-education": ("learning.estimators", "learning_education"),
+    "learning-generalization": ("learning.estimators", "learning_generalization"),
+    "learning-holdout": ("learning.estimators", "learning_holdout"),
+    "deep-glyphs": ("learning.networks", "glyphs_against_epsilon"),
 }
 
 

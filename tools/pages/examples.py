@@ -147,7 +147,9 @@ def failures(page: Path) -> str:
                     for example in examples
                     if doctest.SKIP in example.options
                 ]
-                test = doctest.DocTest(examples, {}, page.name, str(page), block.line - 1, block.text)
+                # a name of its own: doctest looks up the lines of a traceback by name and number of the example
+                name = f"{page.name}, block of line {block.line}"
+                test = doctest.DocTest(examples, {}, name, str(page), block.line - 1, block.text)
                 test.globs = names  # the page's own, where DocTest would keep a copy
                 runner.run(test, out=report.append, clear_globs=False)
             else:
