@@ -33,9 +33,9 @@ def said(*command: str) -> str:
 
 
 def supported(group: str) -> None:
-    """Compare the installed version with the range that its group or its extra states."""
-    (stated,) = map(Requirement, GROUPS[group])
-    assert stated.specifier.contains(version(stated.name)), (str(stated), version(stated.name))
+    """Compare the installed versions with the ranges that a group or an extra states."""
+    for stated in map(Requirement, GROUPS[group]):
+        assert stated.specifier.contains(version(stated.name)), (str(stated), version(stated.name))
 
 
 @pytest.mark.needs("torch")

@@ -7,10 +7,12 @@ import os
 from pathlib import Path
 from typing import Any
 
-from discreet.errors import DiscreetError, InputError
+from discreet._optional import optional
+from discreet.errors import DiscreetError, InputError, MissingExtra
 from discreet.learning.base import FORMS, PrivateEstimator, check_model, class_named, content_of, restore, to_text
 from discreet.ledger.contract import UNREADABLE, bytes_of_arrays
 
+_NETWORKS = ("DeepClassifier", "DeepRegressor")  # their floor is read where a file names one of them
 _MOST_BYTES = 1 << 29  # of a file, and of the arrays in it: a fit leaves less
 
 
@@ -84,6 +86,8 @@ def load_model(path: str | Path) -> Any:
         plain = json.loads(held.decode("utf-8"))
         if bytes_of_arrays(plain) > _MOST_BYTES:
             raise ValueError("too large")
+        if plain["estimator"] in _NETWORKS:
+            optional("discreet.learning.deep.training", extra="deep", purpose="a network")
         kind = class_named(plain["estimator"])
         if not issubclass(kind, PrivateEstimator):
             raise TypeError("no estimator")
@@ -93,6 +97,8 @@ def load_model(path: str | Path) -> Any:
             raise TypeError("no attributes of a fit")
         restore(model, content, plain["charge"])
         check_model(model)
+    except MissingExtra:
+        raise
     except (DiscreetError, *UNREADABLE):
         raise InputError(
             "a file of a model must be one that discreet has written; got another, perhaps of another version of "

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import warnings
 from typing import Any
 
@@ -129,6 +131,13 @@ def test_a_fitted_network_is_written_and_read(tmp_path):
         assert again.training_plan_ == fitted.training_plan_
         assert again.guarantee_ == fitted.guarantee_
         assert again.loss_.epsilon(1e-9).upper == fitted.loss_.epsilon(1e-9).upper
+
+
+def test_a_file_of_a_network_is_read_by_a_program_that_never_named_one(tmp_path):
+    place = save_model(classifier(hidden=(5,)).fit(X, LABELS), tmp_path / "model.json")
+    code = "import sys; from discreet.learning import load_model; print(type(load_model(sys.argv[1])).__name__)"
+    done = subprocess.run([sys.executable, "-c", code, place], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "DeepClassifier"
 
 
 @pytest.mark.parametrize("budget", [ApproxDP(9, 1e-4), GaussianDP(9)])

@@ -21,7 +21,6 @@ from discreet.learning.base import PreparedFit, PrivateEstimator, prepared_fit  
 
 _MOST_PEOPLE = 1 << 40  # as estimators have it
 _MOST_DIGITS = 300
-_HEAD = 1 << 12  # bytes of a file, in which the name of the estimator is
 PRICE = ("epsilon", "delta", "rho", "mu", "share")
 _MADE = {name: getattr(learning, name) for name in learning.__all__}
 ESTIMATORS = {name: one for name, one in _MADE.items() if isinstance(one, type) and issubclass(one, PrivateEstimator)}
@@ -89,9 +88,6 @@ def _whole(digits: str) -> int:
 def read_model(path: Path) -> Any:
     """Return the model of a file."""
     try:
-        with path.open("rb") as opened_file:
-            if b'"Deep' in opened_file.read(_HEAD):  # networks are known once torch is there
-                optional("discreet.learning.deep.training", extra="deep", purpose="a network")
         return learning.load_model(path)
     except OSError as problem:
         raise Refusal(f"cannot read {path}: {problem.strerror}") from None
