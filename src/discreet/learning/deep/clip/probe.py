@@ -7,11 +7,22 @@ from contextlib import contextmanager, nullcontext
 from typing import Any, Protocol
 
 import torch
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from discreet.errors import AssumptionFailed, ParameterError
 from discreet.learning.deep.clip.layers import Calls, Part, Tensor
 from discreet.learning.deep.clip.made_up import MadeUp
 
+_VECTORS = 64  # numbers that vector units take at once, at most
+# functions with the same bits at the end of a tensor: arithmetic, and what was compared number by number
+_COMPARED = """
+add sub rsub mul div neg abs sign sgn sqrt rsqrt reciprocal square addcmul addcdiv lerp clamp clamp_min clamp_max
+maximum minimum where copy _to_copy clone detach alias fill masked_fill zeros_like ones_like eq ne lt le gt ge
+logical_and logical_or logical_not bitwise_and bitwise_or bitwise_not isnan relu threshold threshold_backward leaky_relu
+leaky_relu_backward hardtanh hardtanh_backward hardswish hardswish_backward hardsigmoid hardsigmoid_backward elu
+elu_backward exp expm1 log log1p log2 tanh tanh_backward erf erfc sin cos atan gelu gelu_backward
+"""
+_ALIKE = frozenset(one.strip("_") for one in _COMPARED.split())
 _LITTLE = 2.0**-6  # how far weights are moved in between
 _CLOSE = 1e-3  # how far plain floats may be apart; exact sums must agree to the bit
 
@@ -53,7 +64,36 @@ def probe(clipped: Probed, made_up: MadeUp) -> bool:
             base, _ = _numbers(clipped, inputs, targets, middle)
             if not _same(base, _numbers(clipped, other_inputs, other_targets, middle)[0], clipped.exact):
                 raise _mixes(clipped.exact)
+    if clipped.exact and _depends_on_ends(clipped, inputs, targets):
+        return False
     return all(_moved_alike(clipped, inputs, targets, middle, by) for by in (1, units - 1))
+
+
+class _Ends(TorchDispatchMode):  # type: ignore[misc]
+    """Watches for functions of single numbers whose tensor has an end that no vector fills."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found = False
+
+    def __torch_dispatch__(self, function: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+        result = function(*args, **(kwargs or {}))
+        known = function.overloadpacket.__name__.strip("_") in _ALIKE and "tanh" not in (kwargs or {}).values()
+        if torch.Tag.pointwise in function.tags and not known:
+            for one in result if isinstance(result, tuple | list) else (result,):
+                floats = isinstance(one, torch.Tensor) and one.is_floating_point() and one.device.type == "cpu"
+                self.found |= bool(floats and one.numel() % _VECTORS)
+        return result
+
+
+def _depends_on_ends(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor) -> bool:
+    """Whether a function is used whose last few numbers of a tensor are computed by other code than the others.
+
+    The bits of a sigmoid then differ in some slots, for one number in fifty: too few for made-up rows to show.
+    """
+    with _Ends() as ends:
+        _pass(clipped, inputs, targets, lambda *_: None)
+    return bool(ends.found)
 
 
 def _moved_alike(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int, by: int) -> bool:

@@ -46,8 +46,9 @@ class Preparation:
         if plan.exact and not batches.fixed_slots and not clipped.slot_independent:
             raise AssumptionFailed(
                 "a row of this model must be computed alike in every slot of a batch on this machine; got another "
-                "result in another slot, as with dropout, write a sampler with overflow='drop' and most_people=..., "
-                "which gives rows slots at random (rate=1 is everyone)"
+                "result in another slot, as with dropout, or with some activations unless physical is a multiple of "
+                "64, write another physical, or a sampler with overflow='drop' and most_people=..., which gives rows "
+                "slots at random (rate=1 is everyone)"
             )
         _try_optimizer(mine, self.optimizer)
         return TrainingSteps(
