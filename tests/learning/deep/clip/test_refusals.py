@@ -11,7 +11,7 @@ torch = pytest.importorskip("torch")
 from torch import nn  # noqa: E402
 
 from discreet.errors import AssumptionFailed, InputError, ParameterError  # noqa: E402
-from discreet.learning.deep.clip import ClippedSum, CrossEntropy  # noqa: E402
+from discreet.learning.deep.clip import BinaryCrossEntropy, ClippedSum, CrossEntropy  # noqa: E402
 from discreet.learning.deep.clip.settings import check_settings  # noqa: E402
 from tests.learning.deep.clip import oracle  # noqa: E402
 
@@ -238,4 +238,41 @@ def test_the_error_of_plain_floats_is_not_stated():
 
 def test_dropout_and_activations_in_place_are_no_reason_to_refuse():
     model = nn.Sequential(nn.Linear(6, 8), nn.ReLU(inplace=True), nn.Dropout(0.5), nn.Linear(8, 4))
-    assert build(model, exact=True).slot_independent is not None
+    assert not build(model, exact=True).slot_independent  # masks belong to slots
+
+
+class MixingNumbers(Mixing):
+    def forward(self, x):
+        return super().forward(x.float())
+
+
+@pytest.mark.parametrize("kind", [torch.float32, torch.uint8, torch.int64])
+@pytest.mark.parametrize("exact", [True, False])
+def test_rows_of_whole_numbers_do_not_hide_that_a_model_mixes_rows(kind, exact):
+    example = torch.zeros(1, 6, dtype=kind), torch.zeros(1, dtype=torch.long)
+    with pytest.raises((AssumptionFailed, ParameterError), match="row"):
+        build(MixingNumbers(), exact=exact, example=example)
+
+
+def test_weights_that_are_zero_at_first_do_not_hide_that_a_model_mixes_rows():
+    class Centered(nn.Linear):
+        def forward(self, rows):
+            scores = super().forward(rows)
+            return scores - scores.detach().mean(0)
+
+    model = Centered(6, 4)
+    nn.init.zeros_(model.weight)
+    nn.init.zeros_(model.bias)
+    with pytest.raises(AssumptionFailed, match="row"):
+        build(model, exact=True)
+    assert not model.weight.any()  # the probe puts weights back
+
+
+def test_targets_that_no_loss_counts_do_not_hide_that_a_loss_mixes_rows():
+    def mixing(scores, targets):
+        each = BinaryCrossEntropy()(scores, targets)
+        return each * (1 + each.detach().mean())
+
+    example = torch.zeros(1, 6), torch.zeros(1, 4)
+    with pytest.raises(AssumptionFailed, match="row"):
+        build(plain(), exact=True, example=example, loss=mixing)

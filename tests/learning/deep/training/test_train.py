@@ -229,7 +229,57 @@ class Rows(torch.utils.data.Dataset):  # type: ignore[misc]
 @pytest.mark.usefixtures("quiet")
 def test_a_dataset_is_read_row_by_row_and_rows_that_are_none_count_for_nothing():
     odd = dict(enumerate([OSError("patient 17"), None, (X[0, :3], 1), (X[0], 1, 2), ("x", 1), (X[0], 0.5)]))
-    assert same(trained(Rows(odd)), trained())
+    assert same(trained(Rows(odd), example=(torch.zeros(4), 0)), trained())
+
+
+@pytest.mark.usefixtures("quiet")
+def test_the_first_row_of_a_dataset_does_not_decide_who_counts():
+    class Mean(torch.nn.Module):  # type: ignore[misc]
+        """Takes rows of any length."""
+
+        def __init__(self) -> None:
+            super().__init__()
+            self.layer = torch.nn.Linear(1, CLASSES)
+
+        def forward(self, rows: Any) -> Any:
+            return self.layer(rows.mean(1, keepdim=True))
+
+    torch.manual_seed(1)
+    model, example = Mean(), (torch.zeros(4), 0)
+    rows = torch.utils.data.Subset(Rows({0: (X[0, :3], 1)}), [PEOPLE, *range(PEOPLE)])
+    assert same(trained(rows, model=model, example=example), trained(model=model))
+    with pytest.raises(MissingParameter, match="example"):
+        trained(rows, model=model)
+    with pytest.raises(ParameterError, match="example"):
+        trained(rows, model=model, example=3)
+
+
+class Keeping(torch.nn.Module):  # type: ignore[misc]
+    """Keeps what it was given, as people do for plots."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.Linear(4, CLASSES)
+
+    def forward(self, rows: Any) -> Any:
+        self.seen = rows.detach()
+        return self.layer(rows)
+
+
+def test_a_trained_model_holds_nothing_that_it_was_given():
+    assert not hasattr(trained(model=Keeping()).model, "seen")
+
+
+def test_dropout_needs_fixed_slots_and_leaves_torchs_generator_alone():
+    # masks belong to slots: with a seed that people know, a person who leaves would give everyone another mask
+    model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Dropout(0.5), torch.nn.Linear(8, CLASSES))
+    with pytest.raises(AssumptionFailed, match="dropout"):
+        trained(model=model)
+    plan = plan_of(PoissonBatches(rate=1, overflow="drop", most_people=100))
+    before = torch.get_rng_state()
+    found = [trained(model=model, plan=plan, ledger=ledger(1000)) for _ in range(2)]
+    assert torch.equal(before, torch.get_rng_state())
+    assert not same(*found)
 
 
 @pytest.mark.usefixtures("quiet")

@@ -2,3 +2,4 @@
 
 from discreet.learning.deep.clip.clipped_sum import ClippedSum, Loss
 from discreet.learning.deep.clip.losses import BinaryCrossEntropy, CrossEntropy, SquaredError
+from discreet.learning.deep.clip.settings import secret_masks

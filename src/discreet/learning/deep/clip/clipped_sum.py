@@ -25,7 +25,7 @@ from discreet.learning.deep.clip.layers import (
 from discreet.learning.deep.clip.made_up import MadeUp
 from discreet.learning.deep.clip.probe import probe
 from discreet.learning.deep.clip.recording import Recording
-from discreet.learning.deep.clip.settings import check_model, check_settings
+from discreet.learning.deep.clip.settings import check_model, check_settings, secret_masks
 from discreet.learning.deep.clip.survey import survey
 from discreet.learning.deep.clip.weights import clip_weights, summation_error
 
@@ -54,7 +54,8 @@ class ClippedSum:
     Privacy. In exact mode the sums S of two batches that differ by one person, all others in the same slots, satisfy
         |S - S'|_2 <= (1 + 2 summation_error) clip.norm.
         Proof: at this fixed number of slots a person's inputs a and output gradients e of each layer depend on the
-        person alone (row independence, an assumption; probed on made-up rows). Weights are computed from these numbers
+        person alone (row independence, an assumption; probed on made-up rows) and on masks of dropout that belong to
+        its slot, drawn for this call alone without regard to the rows. Weights are computed from these numbers
         in float64 with guards such that w |G|_2 <= clip.norm for the real gradient G that they define (`clip_weights`),
         and S is within summation_error clip.norm of the sum of all w G (`summation_error`), on both batches; the two
         sums of w G differ by one person's.
@@ -135,7 +136,7 @@ class ClippedSum:
         check_settings(self._device, exact=self.exact)
         here = self._rows_present(present)
         inputs, targets = self._made_up.in_place_of_absent(inputs, targets, here, self.physical * self.rows)
-        with torch.no_grad():
+        with torch.no_grad(), secret_masks(self._device):
             return self._sums(inputs, targets, here)
 
     def _sums(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:

@@ -92,6 +92,9 @@ class BinaryCrossEntropy:
         if scores.shape != targets.shape:
             scores = scores.reshape(targets.shape)
         fits = (targets == 0) | (targets == 1)
-        safe = torch.where(fits, targets, 0).to(scores.dtype)
-        each = torch.where(fits, functional.binary_cross_entropy_with_logits(scores, safe, reduction="none"), 0)
+        safe = torch.where(fits, targets, 0).long()
+        # as two classes, one of score 0: torch's own logistic loss has other bits in other slots of a batch
+        pairs = torch.stack([torch.zeros_like(scores), scores], -1).flatten(0, -2)
+        both = functional.cross_entropy(pairs, safe.flatten(), reduction="none").view(scores.shape)
+        each = torch.where(fits, both, 0)
         return each.flatten(1).sum(1) if each.dim() > 1 else each

@@ -16,7 +16,8 @@ class MadeUp:
 
     Numbers are standard normal if the example has one row, else one of its own entries at every place, so that an
     example of several rows says what a model can be given. Whole numbers are words of the smallest embedding, or
-    classes of the loss, where these are known.
+    classes of the loss, where these are known, else 0 or 1, and so are numbers that are targets: rows that are all
+    alike, or that no loss counts, would show nothing to the probe.
     """
 
     def __init__(self, example: tuple[Any, Any], model: Any, loss: Any, device: Any) -> None:
@@ -48,14 +49,18 @@ class MadeUp:
         """Return a number of made-up rows; the seed only says which."""
         source = torch.Generator().manual_seed(seed)
         inputs = tuple(self._like(one, rows, source, self._words) for one in self._inputs)
+        if self._targets.is_floating_point() and len(self._targets) == 1:
+            return inputs, torch.randint(0, 2, (rows, *self._targets.shape[1:]), generator=source).to(self._targets)
         return inputs, self._like(self._targets, rows, source, self._classes)
 
     def _like(self, example: Tensor, rows: int, source: Any, values: int | None) -> Tensor:
         shape = (rows, *example.shape[1:])
         if len(example) == 1 and example.is_floating_point():
             return torch.randn(shape, generator=source).to(example)
-        if values is not None and not example.is_floating_point() and example.dtype != torch.bool:
-            return torch.randint(0, values, shape, generator=source).to(example)
+        if not example.is_floating_point() and example.dtype != torch.bool and (values or len(example) == 1):
+            return torch.randint(0, values or 2, shape, generator=source).to(example)
+        if len(example) == 1:
+            return torch.randint(0, 2, shape, generator=source).to(example)
         # one of the example's own entries at every place
         take = torch.randint(0, len(example), shape, generator=source).to(self._device)
         return torch.gather(example, 0, take)

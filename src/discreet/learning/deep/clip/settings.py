@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import torch
 
 from discreet.errors import AssumptionFailed, ParameterError
 from discreet.learning.deep.clip.layers import Tensor
+from discreet.randomness import words
 
 
 def check_model(model: Any, *, exact: bool) -> tuple[tuple[str, ...], tuple[Tensor, ...]]:
@@ -45,6 +48,28 @@ def check_settings(device: Any, *, exact: bool) -> None:
         )
     if device.type == "cuda":
         _check_cuda()
+
+
+@contextmanager
+def secret_masks(device: Any) -> Iterator[None]:
+    """Let torch's generators begin at a new secret place, and put them back where they were.
+
+    A seed that the caller knows would make the masks of dropout public, and how far a generator has come afterwards
+    would tell how many batches there were.
+    """
+    used = [torch.default_generator]
+    if device.type == "cuda":
+        used.append(
+            torch.cuda.default_generators[torch.cuda.current_device() if device.index is None else device.index]
+        )
+    before = [one.get_state() for one in used]
+    try:
+        for one, seed in zip(used, words(len(used)).tolist(), strict=True):
+            one.manual_seed(seed)
+        yield
+    finally:
+        for one, state in zip(used, before, strict=True):
+            one.set_state(state)
 
 
 def _check_cuda() -> None:

@@ -33,19 +33,21 @@ class Preparation:
     physical: Any
     rows: int
     average: WeightAverage | None
+    example: Any = None
 
     def steps(self, data: Any) -> TrainingSteps:
         """Return the training of a copy of the model on these rows, ready to begin."""
         plan, size = self.plan, stated_physical(self.plan.sampler, self.physical)
         mine = copy.deepcopy(self.model)
         floats = next((one.dtype for one in mine.parameters() if one.is_floating_point()), torch.float32)
-        held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=self.rows)
+        held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=self.rows, example=self.example)
         batches = SlottedBatches(plan, len(held), size)
         clipped = self._clipped(mine, held.example, size)
         if plan.exact and not batches.fixed_slots and not clipped.slot_independent:
             raise AssumptionFailed(
                 "a row of this model must be computed alike in every slot of a batch on this machine; got another "
-                "result in another slot, write a sampler with overflow='drop' and most_people=..., which gives rows "
+                "result in another slot, as with dropout, or with some activations unless physical is a multiple of "
+                "64, write another physical, or a sampler with overflow='drop' and most_people=..., which gives rows "
                 "slots at random (rate=1 is everyone)"
             )
         _try_optimizer(mine, self.optimizer)
@@ -76,6 +78,15 @@ class Preparation:
             f"others, or another shape of the data ({words})",
             parameter="model",
         )
+
+    def clean(self, trained: Any) -> Any:
+        """Return a copy of the model with the weights of one that saw private rows, and nothing else of it.
+
+        A module may keep what it was given, such as attention for a plot, in an attribute.
+        """
+        found = copy.deepcopy(self.model)
+        found.load_state_dict(trained.state_dict())
+        return found
 
     def names(self, steps: TrainingSteps) -> dict[str, str]:
         """Return the digests of what a checkpoint must share with a training that takes it up."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,8 +10,10 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, ParameterError
+from discreet.errors import InputError, MissingParameter, ParameterError
+from discreet.learning.deep.clip import secret_masks
 
+_PROCESSOR = torch.device("cpu")
 _WANTED = "write data=(X, y), two tensors with a row a person, or a map-style torch Dataset. Nothing was spent."
 
 
@@ -36,10 +38,12 @@ class TrainingRows:
     """Private rows, one a person or, with `rows`, that many a person; `len` and all but `shape` are private.
 
     Floats become those of the model. A row of a dataset that cannot be read, or that has another shape or type than the
-    first one, counts for nothing.
+    public `example`, counts for nothing: were the first row the measure, one person would decide who counts.
     """
 
-    def __init__(self, data: Any, most: int, *, floats: Any = torch.float32, rows: int = 1) -> None:
+    def __init__(
+        self, data: Any, most: int, *, floats: Any = torch.float32, rows: int = 1, example: Any = None
+    ) -> None:
         _refuse_loader(data)
         self._floats, self._rows = floats, rows
         self._tensors = _tensors(data)
@@ -49,7 +53,7 @@ class TrainingRows:
                 f"data must have at most {most:,} rows, on which the price rests; got more, write a random part of "
                 "them, chosen row by row. Nothing was spent."
             )
-        self.shape = self._seen_shape()
+        self.shape = self._seen_shape(example)
         if rows > 1 and any(size[:1] != (rows,) for size in self.shape.sizes):
             raise InputError(
                 f"data must have shape (people, {rows}, ...), inputs and targets, where a person has {rows} rows; got "
@@ -85,18 +89,25 @@ class TrainingRows:
         inputs, targets = (one.to(device) for one in self._flat(parts))
         return inputs, targets, present.to(device)
 
-    def _seen_shape(self) -> RowShape:
-        """Return the shape of a row: tensors have it without any row, a dataset in its first."""
+    def _seen_shape(self, example: Any) -> RowShape:
+        """Return the public shape of a row: tensors have it without any row, a dataset is told by the example."""
         if self._tensors is not None:
             seen = RowShape.of([one[:0] for one in self._tensors])
             return RowShape(tuple(size[1:] for size in seen.sizes), tuple(map(self._kept_type, seen.types)))
-        first = self._read(0) if len(self) else None
-        if first is None:
-            raise InputError(
-                "data must show the shape of a row in its first row, inputs and a target; got something else, "
-                f"{_WANTED}"
+        if example is None:
+            raise MissingParameter(
+                "example must be given with a dataset, because the shape of a row must be public; got none, write "
+                "example=(torch.zeros(784), 0), a made-up row. Nothing was spent.",
+                parameter="example",
             )
-        return RowShape.of(first)
+        found = self._as_row(lambda: example)
+        if found is None:
+            raise ParameterError(
+                "example must be a made-up row, inputs and a target; got something else, write "
+                "example=(torch.zeros(784), 0). Nothing was spent.",
+                parameter="example",
+            )
+        return RowShape.of(found)
 
     def _gathered(self, held: Any, at: Any, present: Any) -> Any:
         kind = self._kept_type(held.dtype)
@@ -115,8 +126,13 @@ class TrainingRows:
 
     def _read(self, place: int) -> tuple[Any, Any] | None:
         """Return the row at a place as tensors, None where it is no row."""
+        with secret_masks(_PROCESSOR):  # what is random about a row belongs to the row, whoever is read before it
+            return self._as_row(lambda: self._dataset[place])  # type: ignore[index]
+
+    def _as_row(self, read: Callable[[], Any]) -> tuple[Any, Any] | None:
+        """Return what is read as two tensors, None where it is no row."""
         try:
-            parts = [torch.as_tensor(one).detach() for one in self._dataset[place]]  # type: ignore[index]
+            parts = [torch.as_tensor(one).detach() for one in read()]
             inputs, target = (one.to(self._kept_type(one.dtype)) for one in parts)
         except Exception:  # whatever a foreign dataset raises: the row counts for nothing, and nobody is told
             return None

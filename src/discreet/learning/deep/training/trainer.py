@@ -43,6 +43,7 @@ def train(
     checkpoint: Any = None,
     progress: Progress | None = None,
     average: WeightAverage | None = None,
+    example: Any = None,
 ) -> TrainedModel:
     """Train a copy of a model on private rows; the charge, if there is a ledger, is durable before the first step.
 
@@ -66,6 +67,8 @@ def train(
         checkpoint: a path or a `Checkpoint`; with it an interrupted training is taken up by the same call.
         progress: called with the number of steps that are done, and that of all steps.
         average: `ExponentialAverage` or `TailAverage` of the weights, instead of the last ones.
+        example: a made-up pair of inputs and target, needed where the data is a Dataset: its shapes are the public
+            ones, and a row of another shape counts for nothing.
 
     Privacy. The weights after every step, all of them together, keep the guarantee of the plan, under its relation, for
         one unit.
@@ -73,7 +76,8 @@ def train(
         a grid that follows from public numbers, and released with the plan's noise in units of the distance that one
         person moves them (`GradientGrid`, `IntegerRelease`, `CorrelatedRelease`): that is the mechanism that `Plan`
         prices. At most as many physical batches are added as the grid assumes, since the sampler cuts longer ones.
-        Which rows count for nothing is decided row by row. All else is post-processing.
+        Which rows count for nothing is decided row by row. All else is post-processing: of the model that saw the rows,
+        only weights and buffers, which no step writes, are handed on.
     Cost. See `ClippedSum.report`; with a checkpoint, two small files are synchronized for every block of steps.
     """
     kept, rule, tell = stated_checkpoint(checkpoint), stated_average(average), listener(progress)
@@ -81,7 +85,14 @@ def train(
     try:
         _check(model, plan, optimizer, books, kept)
         prepared = Preparation(
-            model=model, plan=plan, loss=loss, optimizer=optimizer, physical=physical, rows=rows, average=rule
+            model=model,
+            plan=plan,
+            loss=loss,
+            optimizer=optimizer,
+            physical=physical,
+            rows=rows,
+            average=rule,
+            example=example,
         )
         steps = prepared.steps(data)
     except DiscreetError as problem:
@@ -96,7 +107,7 @@ def train(
         charge = charged(lambda: _run(steps, tell), plan, description, session=session, ledger=ledger, analyst=analyst)
     steps.finish()
     return TrainedModel(
-        model=steps.model,
+        model=prepared.clean(steps.model),
         plan=plan,
         cost=None if charge is None else charge.cost,
         charge=None if charge is None else charge.number,
