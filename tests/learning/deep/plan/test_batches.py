@@ -337,3 +337,11 @@ def test_a_rate_is_read_by_its_decimals():
     assert PoissonBatches(rate=0.01).share == Fraction(1, 100)
     assert CyclicPoisson(rate=0.01, groups=100).group_rate == 1
     assert repr(PoissonBatches(rate=0.01)) == "PoissonBatches(overflow='extend', rate=0.01)"
+
+
+def test_refusals_of_large_tables_tell_the_size_of_a_table_and_no_more():
+    """Whoever chooses plans could find the exact number of rows by bisection if every bound were taken as it is."""
+    bounds = sorted({FullBatch(most_people=stated).below for stated in range(1, 5000)})
+    assert bounds == [2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048, 3072,
+                      4096, 6144]  # fmt: skip
+    assert all(FullBatch(most_people=stated).below >= stated for stated in range(1, 5000))

@@ -40,6 +40,9 @@ class CountingSum:
     def add(self, sums: list[Any]) -> None:
         self._parts.append(sums)
 
+    def clear(self) -> None:
+        self._parts = []
+
     def release(self, step: int) -> list[Any]:
         self._seen(step)
         parts, self._parts = self._parts, []

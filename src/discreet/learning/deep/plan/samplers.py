@@ -39,8 +39,10 @@ class Overflow(StrEnum):
 class BatchSampler(ABC):
     """The public description of how batches are drawn; the draws themselves are secret.
 
-    `most_people` is the named assumption that every table, and so each of two neighbors, has fewer people than this; a
-    larger table is refused. `physical` is the number of rows that are worked on at once, where the trainer is not to
+    `most_people` is the named assumption that every table, and so each of two neighbors, has fewer people than this,
+    rounded up to `below`; a larger table is refused. Rounding leaves two such numbers between a power of 2 and the next:
+    whoever chooses a plan cannot ask for the number of people by the refusals of many plans, only for its size.
+    `physical` is the number of rows that are worked on at once, where the trainer is not to
     choose it. Neither changes the law of a batch.
 
     Privacy. Batches that would have more than `most_rows` rows are cut. If r(e) bounds delta(e) of the training whose
@@ -73,8 +75,12 @@ class BatchSampler(ABC):
 
     @property
     def below(self) -> int:
-        """The number of people that no table reaches."""
-        return MOST_PEOPLE if self.most_people is None else self.most_people
+        """The number of people that no table reaches: 2, 3, 4, 6, 8, 12, ..., up to 2^28."""
+        if self.most_people is None:
+            return MOST_PEOPLE
+        power = 1 << max(self.most_people - 1, 1).bit_length()  # the least power of 2 from there on, 2 at least
+        middle = 3 * power >> 2
+        return middle if middle >= self.most_people > 2 else power
 
     @property
     @abstractmethod
@@ -206,7 +212,7 @@ class PoissonBatches(SampledBatches):
 
     >>> sampler = PoissonBatches(rate=0.01, overflow="drop", most_people=70_000)
     >>> sampler.most_rows(steps=1000)  # 600 are expected of 60,000 people
-    966
+    1295
     >>> PoissonBatches(rate=2)
     Traceback (most recent call last):
     ...

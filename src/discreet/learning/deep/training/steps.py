@@ -93,6 +93,7 @@ class TrainingSteps:
                 "with more steps"
             )
         step, self.done = self.done, self.done + 1
+        self._release.clear()  # a step that was interrupted leaves nothing to this one
         for places in next(self._batches):
             self._release.add(self._sums(places))
         noisy = self._release.release(step)
