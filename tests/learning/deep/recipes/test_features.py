@@ -116,8 +116,24 @@ def test_a_missing_text_is_left_out_and_tokens_are_cut():
     assert tokens[0, 0] == tokens[1, 0]
     assert tokens[1, 1:].tolist() == [0, 0]
     assert tokens[0].min() >= 1
-    with pytest.raises(InputError, match="must be strings"):
-        HashedTokens()([None])
+    assert HashedTokens(tokens=2)([None, 3.5, "one"])[:2].tolist() == [[-1, -1]] * 2
+
+
+@pytest.mark.parametrize("odd", [None, float("nan"), 2**70, 10**400, "x", b"5", [1, 2], np.zeros(2), {}, 1j, object()])
+def test_what_one_person_writes_changes_no_other_row_and_refuses_nothing(odd):
+    columns = {"code": range(10), "age": BinnedNumbers((0, 100), bins=4)}
+    image = np.full((8, 8), 0.5).tolist()
+    pairs = [
+        (OneHot(columns), {"code": [5, 6, 7], "age": [10, 90, 50]}, {"code": [5, 6, odd], "age": [10, 90, odd]}),
+        (Scattering(side=8), [image, image, image], [image, image, odd]),
+        (Scattering(side=8), [image, image, image], [image, image, [[odd] * 8] * 8]),
+        (HashedWords(columns=8), ["snow", "sun", "moon"], ["snow", "sun", odd]),
+        (HashedTokens(words=9, tokens=3), ["snow", "sun", "moon"], ["snow", "sun", odd]),
+    ]
+    for features, usual, changed in pairs:
+        found, other = features(usual), features(changed)
+        assert np.array_equal(found[:2], other[:2])
+        assert (found.shape, found.dtype) == (other.shape, other.dtype)
 
 
 def test_a_column_has_its_1_at_the_declared_value():
@@ -154,7 +170,7 @@ def test_parameters_that_make_no_map_are_refused(wrong):
     "wrong",
     [
         lambda: Scattering(side=8)(np.zeros((2, 9, 9))),
-        lambda: Scattering(side=8)([["x"]]),
+        lambda: Scattering(side=8)(np.array([["x"]])),
         lambda: OneHot(COLUMNS)({"sex": ["f"]}),
         lambda: OneHot(COLUMNS)(np.zeros((2, 2))),
         lambda: OneHot({"a": (1,), "b": (2,)})({"a": [1], "b": [2, 2]}),

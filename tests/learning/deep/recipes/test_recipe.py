@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from discreet.learning.deep.training.train import train  # noqa: E402
+from discreet.learning.deep.training import train  # noqa: E402
 
 from discreet.data import glyphs, messages  # noqa: E402
 from discreet.errors import DiscreetError, InputError, ParameterError  # noqa: E402

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.errors import InputError, ParameterError
+from discreet.errors import ParameterError
 from discreet.learning.base import whole_number
 
 MOST_COLUMNS = 1 << 20
@@ -150,11 +150,12 @@ class HashedTokens:
         whole_number(self.seed, name="seed", least=0, most=2**63 - 1)
 
     def __call__(self, texts: Sequence[Any]) -> NDArray[np.int64]:
-        """Return the tokens of texts, one row a text."""
+        """Return the tokens of texts, one row a text; one that is missing becomes -1, a word of no embedding."""
         rows = np.zeros((len(texts), self.tokens), dtype=np.int64)
         for text, row in zip(texts, rows, strict=True):
             if not isinstance(text, str):
-                raise InputError("texts must be strings; got another, write '' where one is missing")
+                row[:] = -1  # a private training leaves the row out; an error would tell about a person
+                continue
             codes = [1 + hash_of(word, self.seed) % (self.words - 1) for word in words_of(text)[: self.tokens]]
             row[: len(codes)] = codes
         return rows

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.frames import numbers, places
+from discreet.frames import as_column, numbers, places
 from discreet.learning.base import whole_number
 
 MOST_WIDTH = 1 << 16
@@ -113,9 +113,11 @@ class OneHot:
                 )
             return rows[:, place]
         try:
-            return np.asarray(rows[name])
+            found = as_column(rows[name])  # a list stays a list: as an array, one text would make texts of all numbers
+            len(found)
         except (KeyError, TypeError, IndexError, ValueError):
             raise InputError(f"rows must have a column {name!r}, as declared; got none, write one") from None
+        return found
 
 
 def _declared(name: Any, values: Any) -> tuple[Any, ...] | BinnedNumbers:
