@@ -7,8 +7,6 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from discreet.learning.deep.training import train  # noqa: E402
-
 from discreet.data import glyphs, messages  # noqa: E402
 from discreet.errors import DiscreetError, InputError, ParameterError  # noqa: E402
 from discreet.learning.deep.clip import ClippedSum  # noqa: E402
@@ -24,6 +22,7 @@ from discreet.learning.deep.recipes import (  # noqa: E402
     perceptron,
     recipe,
 )
+from discreet.learning.deep.training import train  # noqa: E402
 from discreet.learning.deep.training.averages import TailAverage  # noqa: E402
 from discreet.privacy import Relation  # noqa: E402
 

@@ -33,13 +33,14 @@ class Preparation:
     physical: Any
     rows: int
     average: WeightAverage | None
+    example: Any = None
 
     def steps(self, data: Any) -> TrainingSteps:
         """Return the training of a copy of the model on these rows, ready to begin."""
         plan, size = self.plan, stated_physical(self.plan.sampler, self.physical)
-        mine = copy.deepcopy(self.model)
+        mine, shown = _copied(self.model), _copied(self.model)
         floats = next((one.dtype for one in mine.parameters() if one.is_floating_point()), torch.float32)
-        held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=self.rows)
+        held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=self.rows, example=self.example)
         batches = SlottedBatches(plan, len(held), size)
         clipped = self._clipped(mine, held.example, size)
         if plan.exact and not batches.fixed_slots and not clipped.slot_independent:
@@ -48,9 +49,11 @@ class Preparation:
                 "result in another slot, write a sampler with overflow='drop' and most_people=..., which gives rows "
                 "slots at random (rate=1 is everyone)"
             )
-        _try_optimizer(mine, self.optimizer)
+        shown.load_state_dict(mine.state_dict())  # a lazy layer has tensors from its first made-up row on
+        _try_optimizer(shown, self.optimizer)
         return TrainingSteps(
             model=mine,
+            shown=shown,
             rows=held,
             clipper=clipped,
             release=_release(plan, clipped, batches, size),
@@ -106,6 +109,19 @@ def _release(plan: Plan, clipped: Any, batches: SlottedBatches, physical: int) -
     if len(coefficients) == 1:
         return IntegerRelease(grid, shapes, steps=plan.steps, device=device)
     return CorrelatedRelease(grid, shapes, steps=plan.steps, coefficients=coefficients, device=device)
+
+
+def _copied(model: Any) -> Any:
+    """Return a copy of a model, or raise an error where it has none."""
+    try:
+        return copy.deepcopy(model)
+    except Exception as problem:
+        words = type(problem).__name__
+    raise ParameterError(
+        f"model must be one that copy.deepcopy copies; got {words} from it, write it without tensors that were "
+        "computed from others",
+        parameter="model",
+    )
 
 
 def _try_optimizer(model: Any, optimizer: Any) -> None:

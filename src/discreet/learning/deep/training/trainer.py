@@ -37,6 +37,7 @@ def train(
     optimizer: Callable[[Any], Any],
     physical: int | None = None,
     rows: int = 1,
+    example: tuple[Any, Any] | None = None,
     session: Session | None = None,
     ledger: Ledger | None = None,
     analyst: str | None = None,
@@ -53,13 +54,15 @@ def train(
 
     Args:
         model: a torch module; it stays as it is.
-        data: two tensors (X, y) with a row a person, or a map-style Dataset of such pairs.
+        data: two tensors (X, y) with a row a person, or a map-style Dataset of such pairs, with an `example`.
         plan: what is to be done and what it costs.
         loss: a function of what the model says and of the targets, which returns one number a row.
         optimizer: a function of the parameters that returns a torch optimizer, such as
             `lambda parameters: torch.optim.SGD(parameters, lr=0.5)`.
         physical: how many people are worked on at once; time and memory depend on it, the price does not.
         rows: how many rows a person has; the tensors then have shape (people, rows, ...).
+        example: a made-up row, inputs and a target, of the shape and type that the rows of a Dataset have; a row of
+            another shape or type counts for nothing.
         session: the session whose ledger is charged.
         ledger: the ledger that is charged, where there is no session.
         analyst: who trains, where the ledger knows several.
@@ -73,7 +76,9 @@ def train(
         a grid that follows from public numbers, and released with the plan's noise in units of the distance that one
         person moves them (`GradientGrid`, `IntegerRelease`, `CorrelatedRelease`): that is the mechanism that `Plan`
         prices. At most as many physical batches are added as the grid assumes, since the sampler cuts longer ones.
-        Which rows count for nothing is decided row by row. All else is post-processing.
+        Which rows count for nothing is decided row by row. Masks of dropout come from a seed of the batch that nobody
+        knows; with `overflow='extend'`, where a person who leaves moves others to other slots, they must be as good as
+        independent ones. All else is post-processing.
     Cost. See `ClippedSum.report`; with a checkpoint, two small files are synchronized for every block of steps.
     """
     kept, rule, tell = stated_checkpoint(checkpoint), stated_average(average), listener(progress)
@@ -81,8 +86,9 @@ def train(
     try:
         _check(model, plan, optimizer, books, kept)
         prepared = Preparation(
-            model=model, plan=plan, loss=loss, optimizer=optimizer, physical=physical, rows=rows, average=rule
-        )
+            model=model, plan=plan, loss=loss, optimizer=optimizer, physical=physical, rows=rows, average=rule,
+            example=example,
+        )  # fmt: skip
         steps = prepared.steps(data)
     except DiscreetError as problem:
         raise nothing_spent(problem) from None
@@ -96,7 +102,7 @@ def train(
         charge = charged(lambda: _run(steps, tell), plan, description, session=session, ledger=ledger, analyst=analyst)
     steps.finish()
     return TrainedModel(
-        model=steps.model,
+        model=steps.shown,
         plan=plan,
         cost=None if charge is None else charge.cost,
         charge=None if charge is None else charge.number,
