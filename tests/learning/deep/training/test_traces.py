@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import pickle
 import warnings
 from functools import partial
@@ -12,11 +13,11 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from discreet.errors import MissingParameter, ParameterError  # noqa: E402
+from discreet.errors import LedgerError, MissingParameter, ParameterError  # noqa: E402
 from discreet.learning.deep.clip import CrossEntropy  # noqa: E402
 from discreet.learning.deep.noise import IntegerRelease  # noqa: E402
 from discreet.learning.deep.plan import Clip, FullBatch, Independent, Plan  # noqa: E402
-from discreet.learning.deep.training import TailAverage, train  # noqa: E402
+from discreet.learning.deep.training import Checkpoint, TailAverage, train  # noqa: E402
 from discreet.learning.deep.training import steps as steps_of_training  # noqa: E402
 from discreet.ledger import MemoryLedger, Terms  # noqa: E402
 from discreet.privacy import ApproxDP, Relation  # noqa: E402
@@ -179,4 +180,18 @@ def test_what_shows_no_shape_is_refused_before_the_charge(wrong, parameter):
         trained(ledger=books, **wrong)
     assert caught.value.parameter == parameter
     assert caught.value.__suppress_context__ or caught.value.__context__ is None
+    assert len(list(books.entries())) == 1
+
+
+@pytest.mark.parametrize("path", ["", "/", "a\0b", "\ud800", b"x", None])
+def test_what_names_no_file_is_no_checkpoint(path):
+    with pytest.raises(ParameterError, match="name a file"):
+        Checkpoint(path)
+
+
+def test_a_pipe_in_the_place_of_a_checkpoint_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "kept")
+    books = ledger()
+    with pytest.raises(LedgerError, match="not a regular file"):
+        trained(checkpoint=tmp_path / "kept", ledger=books)
     assert len(list(books.entries())) == 1

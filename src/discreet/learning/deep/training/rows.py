@@ -47,6 +47,7 @@ class TrainingRows:
         _refuse_loader(data)
         self._floats, self._rows = floats, _several(rows)
         self._tensors = _tensors(data)
+        self._dataset: Any
         self._dataset, self._people = (data, _length(data)) if self._tensors is None else (None, len(self._tensors[0]))
         if len(self) > most:
             raise InputError(
