@@ -142,6 +142,12 @@ def test_a_column_has_its_1_at_the_declared_value():
     assert np.array_equal(OneHot({"a": range(3)})(np.array([[2]])), OneHot({"a": range(3)})({"a": [2]}))
 
 
+def test_a_table_without_rows_has_features_too():
+    assert Scattering(side=8)([]).shape == Scattering(side=8)(np.empty((0, 8, 8))).shape == (0, 1297)
+    assert HashedWords(columns=8)([]).shape == (0, 9)
+    assert OneHot({"a": range(3)})({"a": []}).shape == (0, 4)
+
+
 def test_strokes_are_public_numbers():
     assert np.array_equal(strokes(5, 8, 1), strokes(5, 8, 1))
     assert not np.array_equal(strokes(5, 8, 1), strokes(5, 8, 2))
@@ -155,7 +161,11 @@ def test_strokes_are_public_numbers():
         lambda: HashedWords(columns=1),
         lambda: HashedWords(leave_out="the"),
         lambda: HashedTokens(tokens=0),
+        lambda: HashedWords(leave_out=5),
         lambda: BinnedNumbers((1, 1)),
+        lambda: BinnedNumbers(None),
+        lambda: BinnedNumbers("01"),
+        lambda: BinnedNumbers((0, 10**400)),
         lambda: OneHot({}),
         lambda: OneHot({"a": (1, 1)}),
         lambda: OneHot({"a": "text"}),
@@ -171,6 +181,9 @@ def test_parameters_that_make_no_map_are_refused(wrong):
     [
         lambda: Scattering(side=8)(np.zeros((2, 9, 9))),
         lambda: Scattering(side=8)(np.array([["x"]])),
+        lambda: HashedWords()("one text"),
+        lambda: HashedWords()(None),
+        lambda: HashedTokens()(3),
         lambda: OneHot(COLUMNS)({"sex": ["f"]}),
         lambda: OneHot(COLUMNS)(np.zeros((2, 2))),
         lambda: OneHot({"a": (1,), "b": (2,)})({"a": [1], "b": [2, 2]}),

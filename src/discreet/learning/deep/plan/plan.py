@@ -205,7 +205,7 @@ def checked_steps(value: object) -> int:
 def checked_relation(value: object) -> Relation:
     """Return the stated relation, by itself or by its name."""
     found = {one.value: one for one in Relation}.get(value) if isinstance(value, str) else value
-    if found not in (Relation.ADD_REMOVE, Relation.CHANGE_ONE):
+    if found is not Relation.ADD_REMOVE and found is not Relation.CHANGE_ONE:
         raise MissingParameter(
             "relation must say who is a neighbor; got none of the two, write relation=Relation.ADD_REMOVE (a person "
             "more or less) or, with full batches, relation=Relation.CHANGE_ONE",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,10 +32,7 @@ class BinnedNumbers:
 
     def __post_init__(self) -> None:
         whole_number(self.bins, name="bins", least=1, most=1 << 12)
-        low, high = (float(end) for end in self.bounds)
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ParameterError("bounds must be two numbers, low below high; got others, write (0, 100)")
-        object.__setattr__(self, "bounds", (low, high))
+        object.__setattr__(self, "bounds", _ends(self.bounds))
 
     def __len__(self) -> int:
         return self.bins
@@ -118,6 +116,15 @@ class OneHot:
         except (KeyError, TypeError, IndexError, ValueError):
             raise InputError(f"rows must have a column {name!r}, as declared; got none, write one") from None
         return found
+
+
+def _ends(bounds: Any) -> tuple[float, float]:
+    """Return two public bounds as floats."""
+    with suppress(TypeError, ValueError, OverflowError):
+        low, high = (float(end) for end in bounds if not isinstance(end, str))
+        if math.isfinite(low) and math.isfinite(high) and low < high:
+            return low, high
+    raise ParameterError("bounds must be two numbers, low below high; got others, write (0, 100)", parameter="bounds")
 
 
 def _declared(name: Any, values: Any) -> tuple[Any, ...] | BinnedNumbers:

@@ -92,7 +92,7 @@ class Scattering:
             row[:-1] = np.concatenate(parts)
             row[:-1] /= math.sqrt(float(np.square(row[:-1]).sum())) or 1.0
             out[:] = row / math.sqrt(1 + CONSTANT**2)
-        features[~np.isfinite(read.reshape(len(read), -1)).all(axis=1)] = np.nan
+        features[~np.isfinite(read).all(axis=(1, 2, 3))] = np.nan
         return features
 
     def _read(self, images: Any) -> Floats:
