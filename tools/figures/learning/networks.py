@@ -41,7 +41,7 @@ def glyphs_against_epsilon() -> Plot:
         found = np.array([[fitted(inputs, labels, one) for _ in range(REPEATS)] for one in EPSILONS])
         spread = found.std(axis=1, ddof=1)
         panel.errorbar(EPSILONS, found.mean(axis=1), spread, fmt=style, color=color, linewidth=2.2, label=label)
-    plain = np.mean([_plain(pixels, labels, seed) for seed in range(REPEATS)])
+    plain = float(np.mean([_plain(pixels, labels, seed) for seed in range(REPEATS)]))
     panel.axhline(plain, color=INK, linestyle=":", linewidth=1.8, label="the network without privacy")
     panel.set_ylim(0.2, 1.02)
     logarithmic(panel, x=EPSILONS)

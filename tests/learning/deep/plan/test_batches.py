@@ -209,16 +209,16 @@ def test_a_cap_of_many_people_is_that_of_the_exact_tail():
 
 @pytest.mark.theorem("BatchSampler.privacy")
 def test_a_batch_is_cut_at_the_cap_and_only_there():
-    """At rate 1/2 the cap for 2^-60 is below 399 people; coins that are all heads meet it."""
-    sampler = PoissonBatches(rate=0.5, overflow="drop", most_people=400)
+    """At rate 1/2 the cap for 2^-60 is below 383 people; coins that are all heads meet it."""
+    sampler = PoissonBatches(rate=0.5, overflow="drop", most_people=384)
     cap = sampler.most_rows(10)
-    assert 200 < cap < 399
+    assert 192 < cap < 383
     with keystream._swapped_source(lambda out: out.__setitem__(slice(None), bytes(len(out)))):
-        (batch,) = sampler.batches(399, steps=1)
+        (batch,) = sampler.batches(383, steps=1)
     assert len(batch) == sampler.most_rows(1)
     assert sampler.overflow_chance(10) == Fraction(1, 2**60)
     assert (
-        10 * exact_tail(399, Fraction(1, 2), cap) <= Fraction(1, 2**60) < 10 * exact_tail(399, Fraction(1, 2), cap - 2)
+        10 * exact_tail(383, Fraction(1, 2), cap) <= Fraction(1, 2**60) < 10 * exact_tail(383, Fraction(1, 2), cap - 2)
     )
 
 
@@ -328,8 +328,8 @@ def test_slots_that_are_fixed_need_a_public_number_of_people():
 
 
 def test_a_table_beyond_the_assumption_is_refused_without_its_size():
-    with pytest.raises(InputError, match="fewer than 100 people") as problem:
-        PoissonBatches(rate=0.1, most_people=100).batches(12_345, steps=1)
+    with pytest.raises(InputError, match="fewer than 96 people") as problem:
+        PoissonBatches(rate=0.1, most_people=90).batches(12_345, steps=1)
     assert "12" not in str(problem.value)
 
 

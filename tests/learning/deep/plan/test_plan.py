@@ -7,6 +7,7 @@ import time
 from dataclasses import FrozenInstanceError, replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -49,6 +50,20 @@ def made(**changed):
 
 def for_target(**changed):
     return Plan.for_target(**{**PUBLIC, "epsilon": 3, "delta": 1e-6, "sampler": POISSON, "steps": 1000, **changed})
+
+
+class OwnDraws(PoissonBatches):
+    """Batches that no price is known of."""
+
+    def batch(self, step, people, places):  # noqa: ARG002
+        return np.arange(people)
+
+
+class OwnNoise(IndependentNoise):
+    """Coefficients that grow, for which nothing is proven."""
+
+    def coefficients(self, steps):  # noqa: ARG002
+        return (1, 2)
 
 
 PLANS = [
@@ -308,6 +323,9 @@ def test_relations_by_name_and_their_refusal():
         ({"unit": ""}, "unit is required"),
         ({"unit": None}, "unit is required"),
         ({"sampler": [1, 2]}, "sampler must be"),
+        ({"sampler": OwnDraws(rate=0.01)}, "sampler must be"),
+        ({"noise": OwnNoise(1.0)}, "noise must be"),
+        ({"relation": np.zeros(2)}, "relation must"),
         ({"clip": 1.0}, "clip must be"),
         ({"noise": 1.0}, "noise must be"),
         ({"noise": IndependentNoise}, "noise must be"),
@@ -371,3 +389,10 @@ def test_a_ledger_takes_a_plan_once_and_not_a_second_time(budget):
     ledger.obtain(Request(analyst="ann", cost=plan.under(budget), digest="1" * 64, description="a training"))
     with pytest.raises(BudgetExceeded):
         ledger.obtain(Request(analyst="ann", cost=plan.under(budget), digest="2" * 64, description="a training"))
+
+
+@pytest.mark.parametrize(
+    "changed", [{"divisor": 1e308}, {"clip": Clip(5e-324)}, {"noise": IndependentNoise(1e-9), "divisor": 1e300}]
+)
+def test_plans_at_the_ends_of_floats_are_explained(changed):
+    assert "weights" in str(made(steps=2, **changed).explain())

@@ -116,14 +116,36 @@ def test_a_missing_text_is_left_out_and_tokens_are_cut():
     assert tokens[0, 0] == tokens[1, 0]
     assert tokens[1, 1:].tolist() == [0, 0]
     assert tokens[0].min() >= 1
-    with pytest.raises(InputError, match="must be strings"):
-        HashedTokens()([None])
+    assert HashedTokens(tokens=2)([None, 3.5, "one"])[:2].tolist() == [[-1, -1]] * 2
+
+
+@pytest.mark.parametrize("odd", [None, float("nan"), 2**70, 10**400, "x", b"5", [1, 2], np.zeros(2), {}, 1j, object()])
+def test_what_one_person_writes_changes_no_other_row_and_refuses_nothing(odd):
+    columns = {"code": range(10), "age": BinnedNumbers((0, 100), bins=4)}
+    image = np.full((8, 8), 0.5).tolist()
+    pairs = [
+        (OneHot(columns), {"code": [5, 6, 7], "age": [10, 90, 50]}, {"code": [5, 6, odd], "age": [10, 90, odd]}),
+        (Scattering(side=8), [image, image, image], [image, image, odd]),
+        (Scattering(side=8), [image, image, image], [image, image, [[odd] * 8] * 8]),
+        (HashedWords(columns=8), ["snow", "sun", "moon"], ["snow", "sun", odd]),
+        (HashedTokens(words=9, tokens=3), ["snow", "sun", "moon"], ["snow", "sun", odd]),
+    ]
+    for features, usual, changed in pairs:
+        found, other = features(usual), features(changed)
+        assert np.array_equal(found[:2], other[:2])
+        assert (found.shape, found.dtype) == (other.shape, other.dtype)
 
 
 def test_a_column_has_its_1_at_the_declared_value():
     features = OneHot(COLUMNS)({"sex": ["m"], "age": [100.0], "code": [2]})[0]
     assert np.flatnonzero(features[:-1]).tolist() == [1, 11, 14]
     assert np.array_equal(OneHot({"a": range(3)})(np.array([[2]])), OneHot({"a": range(3)})({"a": [2]}))
+
+
+def test_a_table_without_rows_has_features_too():
+    assert Scattering(side=8)([]).shape == Scattering(side=8)(np.empty((0, 8, 8))).shape == (0, 1297)
+    assert HashedWords(columns=8)([]).shape == (0, 9)
+    assert OneHot({"a": range(3)})({"a": []}).shape == (0, 4)
 
 
 def test_strokes_are_public_numbers():
@@ -139,7 +161,11 @@ def test_strokes_are_public_numbers():
         lambda: HashedWords(columns=1),
         lambda: HashedWords(leave_out="the"),
         lambda: HashedTokens(tokens=0),
+        lambda: HashedWords(leave_out=5),
         lambda: BinnedNumbers((1, 1)),
+        lambda: BinnedNumbers(None),
+        lambda: BinnedNumbers("01"),
+        lambda: BinnedNumbers((0, 10**400)),
         lambda: OneHot({}),
         lambda: OneHot({"a": (1, 1)}),
         lambda: OneHot({"a": "text"}),
@@ -154,7 +180,10 @@ def test_parameters_that_make_no_map_are_refused(wrong):
     "wrong",
     [
         lambda: Scattering(side=8)(np.zeros((2, 9, 9))),
-        lambda: Scattering(side=8)([["x"]]),
+        lambda: Scattering(side=8)(np.array([["x"]])),
+        lambda: HashedWords()("one text"),
+        lambda: HashedWords()(None),
+        lambda: HashedTokens()(3),
         lambda: OneHot(COLUMNS)({"sex": ["f"]}),
         lambda: OneHot(COLUMNS)(np.zeros((2, 2))),
         lambda: OneHot({"a": (1,), "b": (2,)})({"a": [1], "b": [2, 2]}),

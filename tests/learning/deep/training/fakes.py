@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,7 @@ def made(steps: int, seen: Callable[[int], None] = lambda _: None, data: Trainin
     held = rows() if data is None else data
     return TrainingSteps(
         model=model,
+        shown=copy.deepcopy(model),
         rows=held,
         clipper=PlainSum(model),
         release=CountingSum(seen),

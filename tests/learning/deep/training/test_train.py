@@ -35,6 +35,7 @@ RANDOM = np.random.default_rng(11)
 X = torch.from_numpy(RANDOM.normal(size=(PEOPLE, 4)).astype(np.float32))
 Y = torch.from_numpy(RANDOM.integers(0, CLASSES, PEOPLE))
 LOSS = CrossEntropy(CLASSES)
+ROW = torch.zeros(4), 0
 
 
 def plan_of(sampler: Any = None, **changed: Any) -> Plan:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from fractions import Fraction
 from typing import Any, Protocol
 
 import torch
 
-from discreet.errors import DiscreetError, InputError, ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.learning.deep.clip.choice import Choice, chosen_ways
 from discreet.learning.deep.clip.layers import (
     Arithmetic,
@@ -75,13 +76,14 @@ class ClippedSum:
         example: tuple[Any, Any],
         rows: int = 1,
     ) -> None:
+        _check_kinds(model, loss, clip, exact)
         self.model, self.loss, self.physical, self.rows = (
             model,
             loss,
             _whole("physical", physical),
             _whole("rows", rows),
         )
-        self.exact = bool(exact)
+        self.exact = exact
         self.norm, self._mode = _clip_norm(clip), _clip_mode(clip)
         self._arithmetic = Arithmetic(self.exact)
         self.names, self.parameters = check_model(model, exact=self.exact)
@@ -201,16 +203,12 @@ class ClippedSum:
 
     def _run_quietly(self, *arguments: Any) -> None:
         """Run on a batch of people: nothing of it may reach an exception."""
-        try:
+        with suppress(Exception):  # whatever a model raises may hold values, and errors of ours a number of rows
             self.run(*arguments)
             return
-        except DiscreetError:
-            raise
-        except Exception as error:  # whatever a model raises may hold values
-            failed = type(error).__name__
         raise InputError(
-            f"model and loss must take every row of the declared shape; got {failed} from them, write a loss that "
-            "gives a row it cannot use the loss 0, such as those of discreet.learning.deep."
+            "model and loss must take every row of the declared shape; got an error from them, write a loss that gives "
+            "a row it cannot use the loss 0, such as those of discreet.learning.deep."
         )
 
     def _losses(self, inputs: tuple[Any, ...], targets: Any) -> Tensor:
@@ -232,10 +230,11 @@ class ClippedSum:
     def _rows_present(self, present: Tensor) -> Tensor:
         """Return which rows count, (physical * rows,)."""
         shapes = ((self.physical,), (self.physical, self.rows))
-        if tuple(present.shape) not in shapes or present.dtype != torch.bool:
+        fits = isinstance(present, torch.Tensor) and present.dtype == torch.bool
+        if not fits or tuple(present.shape) not in shapes:
             raise InputError(
-                f"present must be a tensor of {self.physical} truth values, or one a row; got shape "
-                f"{tuple(present.shape)} and type {present.dtype}, write torch.ones({self.physical}, dtype=torch.bool)."
+                f"present must be a tensor of {self.physical} truth values, or one a row; got something else, write "
+                f"torch.ones({self.physical}, dtype=torch.bool)."
             )
         return present.to(self._device).reshape(self.physical, -1).expand(-1, self.rows).reshape(-1)
 
@@ -266,6 +265,20 @@ class ClippedSum:
 
 def _cuda(device: Any) -> list[Any]:
     return [device] if device.type == "cuda" else []
+
+
+def _check_kinds(model: Any, loss: Any, clip: Any, exact: Any) -> None:
+    """Raise unless the arguments are of the kinds they must be; what is merely true is not `exact=True`."""
+    for name, fits, example in (
+        ("model", isinstance(model, torch.nn.Module), "torch.nn.Linear(4, 2)"),
+        ("loss", callable(loss), "CrossEntropy(2)"),
+        ("clip", hasattr(clip, "norm") and hasattr(clip, "mode"), "Clip(1.0)"),
+        ("exact", type(exact) is bool, "True"),
+    ):
+        if not fits:
+            raise ParameterError(
+                f"{name} must be of its kind; got something else, write {name}={example}, for example.", parameter=name
+            )
 
 
 def _whole(name: str, value: Any) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +31,7 @@ class CrossEntropy:
     def __post_init__(self) -> None:
         if isinstance(self.classes, bool) or not isinstance(self.classes, int) or self.classes < 2:
             raise ParameterError(
-                f"classes must be a whole number from 2; got {self.classes!r}, write CrossEntropy(10).",
+                "classes must be a whole number from 2; got another, write CrossEntropy(10).",
                 parameter="classes",
             )
 
@@ -62,12 +63,13 @@ class SquaredError:
     bounds: tuple[float, float]
 
     def __post_init__(self) -> None:
-        low, high = self.bounds
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ParameterError(
-                f"bounds must be finite and in order; got {self.bounds!r}, write SquaredError((0, 1)).",
-                parameter="bounds",
-            )
+        with suppress(TypeError, ValueError, OverflowError):
+            low, high = self.bounds
+            if math.isfinite(low) and math.isfinite(high) and low < high:
+                return
+        raise ParameterError(
+            "bounds must be two finite numbers in order; got others, write SquaredError((0, 1)).", parameter="bounds"
+        )
 
     def __call__(self, predictions: Tensor, targets: Tensor) -> Tensor:
         """Return one loss a row, zero where a target is not a number."""

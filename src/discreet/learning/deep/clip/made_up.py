@@ -75,6 +75,8 @@ class MadeUp:
                 f"inputs must be {len(self._inputs)} tensors as in the example; got {len(given)}, write a tuple."
             )
         for one, model in zip((*given, targets), (*self._inputs, self._targets), strict=True):
+            if not isinstance(one, torch.Tensor):
+                raise InputError("a batch must hold tensors; got something else, write torch.as_tensor(...).")
             if one.shape[1:] != model.shape[1:] or len(one) != rows or one.dtype != model.dtype:
                 raise InputError(
                     f"a batch must have {rows} rows of shape {tuple(model.shape[1:])} and type {model.dtype}; got "

@@ -72,11 +72,12 @@ def explained(plan: Plan) -> PlanExplanation:
     mixed = plan.noise.coefficients(plan.steps)
     unit = scale * norm / divisor
     deviation = unit * step_error(mixed, plan.steps)
+    signal = divisor / (scale * step_error(mixed, plan.steps))
     return PlanExplanation(
         epsilons={delta: plan.epsilon(delta).upper for delta in sorted({*stated, *_DELTAS}, reverse=True)},
         deviation=deviation,
         deviation_of_sums=unit * prefix_error(mixed, plan.steps),
-        weights=(norm / deviation) ** 2,
+        weights=signal * signal,
         expected_batch=divisor,
         steps=plan.steps,
         epochs=plan.sampler.epochs(plan.steps),

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 _FIELDS = ("clip", "delta", "divisor", "format", "noise", "relation", "sampler", "steps", "unit")
-_PARTS: dict[str, tuple[type[Any], ...]] = {
+PARTS: dict[str, tuple[type[Any], ...]] = {
     "clip": (Clip,),
     "noise": (IndependentNoise, Float, Banded, Buffered),
     "sampler": (FullBatch, PoissonBatches, BallsInBins, CyclicPoisson),
@@ -69,7 +69,7 @@ def _written(part: Any) -> dict[str, Any]:
 
 def _made(given: object, name: str) -> Any:
     stated = given.get("kind") if isinstance(given, dict) else None
-    kind = next((one for one in _PARTS[name] if one.__name__ == stated), None)
+    kind = next((one for one in PARTS[name] if one.__name__ == stated), None)
     if kind is None:
         raise ParameterError(
             f"{name} must be of a kind that this version knows; got another, write the version that made the plan",

@@ -40,10 +40,9 @@ class BatchSampler(ABC):
     """The public description of how batches are drawn; the draws themselves are secret.
 
     `most_people` is the named assumption that every table, and so each of two neighbors, has fewer people than this,
-    rounded up to `below`; a larger table is refused. Rounding leaves two such numbers between a power of 2 and the next:
-    whoever chooses a plan cannot ask for the number of people by the refusals of many plans, only for its size.
-    `physical` is the number of rows that are worked on at once, where the trainer is not to
-    choose it. Neither changes the law of a batch.
+    rounded up to `below`; a larger table is refused. Rounding leaves two such numbers from a power of 2 to the next, so
+    that nobody finds the number of people by the refusals of many plans. `physical` is the number of rows that are
+    worked on at once, where the trainer is not to choose it. Neither changes the law of a batch.
 
     Privacy. Batches that would have more than `most_rows` rows are cut. If r(e) bounds delta(e) of the training whose
         batches are never cut, then (1 - tau) r(e) + tau bounds that of the training as it is, tau = `overflow_chance`:

@@ -11,6 +11,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
@@ -76,8 +77,8 @@ class HashedWords:
     def __post_init__(self) -> None:
         whole_number(self.columns, name="columns", least=2, most=MOST_COLUMNS)
         whole_number(self.seed, name="seed", least=0, most=2**63 - 1)
-        if isinstance(self.leave_out, str):
-            raise ParameterError("leave_out must be a set of words; got one text, write {'the', 'of'}, for example")
+        if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
+            raise ParameterError("leave_out must be a set of words; got another, write {'the', 'of'}, for example")
         object.__setattr__(self, "leave_out", frozenset(self.leave_out))
 
     @property
@@ -93,7 +94,7 @@ class HashedWords:
 
     def __call__(self, texts: Sequence[Any]) -> NDArray[np.float32]:
         """Return the features of texts, one row a text; a text that is missing becomes NaN."""
-        features = np.zeros((len(texts), self.width), dtype=np.float32)
+        features = np.zeros((_count(texts), self.width), dtype=np.float32)
         places: dict[str, tuple[int, float]] = {}
         for text, row in zip(texts, features, strict=True):
             if not isinstance(text, str):
@@ -150,14 +151,23 @@ class HashedTokens:
         whole_number(self.seed, name="seed", least=0, most=2**63 - 1)
 
     def __call__(self, texts: Sequence[Any]) -> NDArray[np.int64]:
-        """Return the tokens of texts, one row a text."""
-        rows = np.zeros((len(texts), self.tokens), dtype=np.int64)
+        """Return the tokens of texts, one row a text; one that is missing becomes -1, a word of no embedding."""
+        rows = np.zeros((_count(texts), self.tokens), dtype=np.int64)
         for text, row in zip(texts, rows, strict=True):
             if not isinstance(text, str):
-                raise InputError("texts must be strings; got another, write '' where one is missing")
+                row[:] = -1  # a private training leaves the row out; an error would tell about a person
+                continue
             codes = [1 + hash_of(word, self.seed) % (self.words - 1) for word in words_of(text)[: self.tokens]]
             row[: len(codes)] = codes
         return rows
+
+
+def _count(texts: Any) -> int:
+    """Return how many texts there are, or raise an error for one text, or for what is no list."""
+    with suppress(TypeError):
+        if not isinstance(texts, str | bytes):
+            return len(texts)
+    raise InputError("texts must be a list of them; got another, write ['one text']")
 
 
 def words_of(text: str) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import InputError, ParameterError
-from discreet.frames import numbers, places
+from discreet.frames import as_column, numbers, places
 from discreet.learning.base import whole_number
 
 MOST_WIDTH = 1 << 16
@@ -31,10 +32,7 @@ class BinnedNumbers:
 
     def __post_init__(self) -> None:
         whole_number(self.bins, name="bins", least=1, most=1 << 12)
-        low, high = (float(end) for end in self.bounds)
-        if not (math.isfinite(low) and math.isfinite(high) and low < high):
-            raise ParameterError("bounds must be two numbers, low below high; got others, write (0, 100)")
-        object.__setattr__(self, "bounds", (low, high))
+        object.__setattr__(self, "bounds", _ends(self.bounds))
 
     def __len__(self) -> int:
         return self.bins
@@ -113,9 +111,20 @@ class OneHot:
                 )
             return rows[:, place]
         try:
-            return np.asarray(rows[name])
+            found = as_column(rows[name])  # a list stays a list: as an array, one text would make texts of all numbers
+            len(found)
         except (KeyError, TypeError, IndexError, ValueError):
             raise InputError(f"rows must have a column {name!r}, as declared; got none, write one") from None
+        return found
+
+
+def _ends(bounds: Any) -> tuple[float, float]:
+    """Return two public bounds as floats."""
+    with suppress(TypeError, ValueError, OverflowError):
+        low, high = (float(end) for end in bounds if not isinstance(end, str))
+        if math.isfinite(low) and math.isfinite(high) and low < high:
+            return low, high
+    raise ParameterError("bounds must be two numbers, low below high; got others, write (0, 100)", parameter="bounds")
 
 
 def _declared(name: Any, values: Any) -> tuple[Any, ...] | BinnedNumbers:

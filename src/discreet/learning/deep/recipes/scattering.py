@@ -92,22 +92,24 @@ class Scattering:
             row[:-1] = np.concatenate(parts)
             row[:-1] /= math.sqrt(float(np.square(row[:-1]).sum())) or 1.0
             out[:] = row / math.sqrt(1 + CONSTANT**2)
-        features[~np.isfinite(read.reshape(len(read), -1)).all(axis=1)] = np.nan
+        features[~np.isfinite(read).all(axis=(1, 2, 3))] = np.nan
         return features
 
     def _read(self, images: Any) -> Floats:
-        """Return images as an array of people, colors, rows and columns."""
+        """Return images as an array of people, colors, rows and columns; an image of a list that is none is NaN."""
+        shape = (self.colors, self.side, self.side)
+        if isinstance(images, list | tuple):
+            return np.stack([_image(one, shape) for one in images]) if images else np.empty((0, *shape))
         try:
             read = np.asarray(images, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise InputError("images must be an array of numbers; got another, write one from 0 to 1") from None
-        pixels = self.side * self.side
-        if read.ndim < 2 or math.prod(read.shape[1:]) != self.colors * pixels:
+        if read.ndim < 2 or math.prod(read.shape[1:]) != math.prod(shape):
             raise InputError(
                 f"images must have {self.colors} x {self.side} x {self.side} numbers each; got another shape, write "
                 "Scattering(side=...) for their size"
             )
-        return read.reshape(len(read), self.colors, self.side, self.side)
+        return read.reshape(len(read), *shape)
 
 
 def _grid(side: int) -> int:
@@ -134,6 +136,15 @@ def _enlarging(side: int, factor: int) -> Floats:
     """Return the matrix that draws straight lines between the middles of pixels."""
     at = np.clip((np.arange(side * factor) + 0.5) / factor - 0.5, 0, side - 1)
     return np.asarray(np.maximum(0.0, 1 - np.abs(at[:, np.newaxis] - np.arange(side))))
+
+
+def _image(given: Any, shape: tuple[int, ...]) -> Floats:
+    """Return one image of a list, NaN where it is not one: whether it is concerns one person, and stops no other."""
+    try:
+        read = np.asarray(given, dtype=np.float64)
+        return read.reshape(shape) if read.ndim else np.full(shape, np.nan)
+    except Exception:  # whatever a foreign object raises
+        return np.full(shape, np.nan)
 
 
 def _rooted(image: Floats) -> Floats:

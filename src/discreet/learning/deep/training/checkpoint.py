@@ -6,11 +6,13 @@ the ledger counts, so a file that is lost, copied or put back can cost steps and
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import hashlib
 import io
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -49,7 +51,7 @@ class Checkpoint:
     secrets: bool = False
 
     def __post_init__(self) -> None:
-        if not isinstance(self.path, str | os.PathLike) or not str(self.path):
+        if not isinstance(self.path, str | os.PathLike) or not _names_a_file(str(self.path)):
             raise ParameterError(
                 "path must name a file; got another, write Checkpoint('training.checkpoint')", parameter="path"
             )
@@ -130,7 +132,10 @@ class CheckpointFile:
     def read(self) -> Saved | None:
         """Return what the file holds, None where there is no file."""
         try:
-            content = self._path.read_bytes()
+            with os.fdopen(os.open(self._path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):  # a pipe or a device may have no end
+                    raise OSError(errno.EINVAL, "not a regular file")
+                content = file.read()
         except FileNotFoundError:
             return None
         except OSError as problem:
@@ -187,6 +192,13 @@ def _parsed(content: bytes) -> Saved:
     subject = {name.removeprefix(prefix): one for name, one in header.items() if name.startswith(prefix)}
     state = torch.load(io.BytesIO(payload), map_location="cpu", weights_only=True)
     return Saved(str(header["run"]), subject, int(header["blocks"]), tuple(header["secrets"]), state)
+
+
+def _names_a_file(path: str) -> bool:
+    try:
+        return bool(path) and b"\0" not in os.fsencode(path) and bool(Path(path).absolute().name)
+    except UnicodeEncodeError:
+        return False
 
 
 def _unusable(why: str, problem: OSError) -> LedgerError:

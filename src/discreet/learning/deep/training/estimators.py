@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _MOST_FULL = 1 << 16  # people up to whom everyone is in every step; beyond, this many are expected
 _STEPS, _PHYSICAL, _CHUNK = 40, 256, 1 << 12
-_MOST_STEPS, _MOST_WIDTH = 10**6, 1 << 14
+_MOST_STEPS, _MOST_WIDTH, _MOST_RATE = 10**6, 1 << 14, 1e30
 _AVERAGE = TailAverage(frequency=0.3)
 _LINE = 16  # floats of a cache line: rows of such lengths are computed alike in every slot
 
@@ -191,6 +191,12 @@ class DeepEstimator(PrivateEstimator):
                     parameter="module",
                 )
             return copy.deepcopy(self.module)
+        if not isinstance(self.hidden, Sequence) or isinstance(self.hidden, str):
+            raise ParameterError(
+                f"hidden must be a list of widths; got {type(self.hidden).__name__}, write hidden=(64,), or () for a "
+                "linear model",
+                parameter="hidden",
+            )
         inner = [whole_number(one, name="hidden", least=1, most=_MOST_WIDTH) for one in self.hidden]
         widths = [*(one + -one % _LINE for one in (features, *inner)), outputs]
         layers: list[Any] = []
@@ -204,12 +210,13 @@ class DeepEstimator(PrivateEstimator):
             if public.classes is None:  # the curvature of a squared error grows with the rows
                 return 1.0 / max(1.0, public.features / 16)
             return min(max(0.8 * math.sqrt(self._signal(public, network)), 1.0), 8.0)
-        if not 0 < self.learning_rate < math.inf:
+        stated = self.learning_rate
+        if isinstance(stated, bool) or not isinstance(stated, int | float) or not 0 < stated < _MOST_RATE:
             raise ParameterError(
                 "learning_rate must be a positive number; got another, write learning_rate=1.0, for example",
                 parameter="learning_rate",
             )
-        return float(self.learning_rate)
+        return float(stated)
 
     def _signal(self, public: Public, network: Any) -> float:
         """Return how far a mean gradient is above its noise, over all steps."""

@@ -38,7 +38,7 @@ class Preparation:
     def steps(self, data: Any) -> TrainingSteps:
         """Return the training of a copy of the model on these rows, ready to begin."""
         plan, size = self.plan, stated_physical(self.plan.sampler, self.physical)
-        mine = copy.deepcopy(self.model)
+        mine, shown = _copied(self.model), _copied(self.model)
         floats = next((one.dtype for one in mine.parameters() if one.is_floating_point()), torch.float32)
         held = TrainingRows(data, plan.sampler.below - 1, floats=floats, rows=self.rows, example=self.example)
         batches = SlottedBatches(plan, len(held), size)
@@ -50,9 +50,11 @@ class Preparation:
                 "64, write another physical, or a sampler with overflow='drop' and most_people=..., which gives rows "
                 "slots at random (rate=1 is everyone)"
             )
-        _try_optimizer(mine, self.optimizer)
+        shown.load_state_dict(mine.state_dict())  # a lazy layer has tensors from its first made-up row on
+        _try_optimizer(shown, self.optimizer)
         return TrainingSteps(
             model=mine,
+            shown=shown,
             rows=held,
             clipper=clipped,
             release=_release(plan, clipped, batches, size),
@@ -78,15 +80,6 @@ class Preparation:
             f"others, or another shape of the data ({words})",
             parameter="model",
         )
-
-    def clean(self, trained: Any) -> Any:
-        """Return a copy of the model with the weights of one that saw private rows, and nothing else of it.
-
-        A module may keep what it was given, such as attention for a plot, in an attribute.
-        """
-        found = copy.deepcopy(self.model)
-        found.load_state_dict(trained.state_dict())
-        return found
 
     def names(self, steps: TrainingSteps) -> dict[str, str]:
         """Return the digests of what a checkpoint must share with a training that takes it up."""
@@ -117,6 +110,19 @@ def _release(plan: Plan, clipped: Any, batches: SlottedBatches, physical: int) -
     if len(coefficients) == 1:
         return IntegerRelease(grid, shapes, steps=plan.steps, device=device)
     return CorrelatedRelease(grid, shapes, steps=plan.steps, coefficients=coefficients, device=device)
+
+
+def _copied(model: Any) -> Any:
+    """Return a copy of a model, or raise an error where it has none."""
+    try:
+        return copy.deepcopy(model)
+    except Exception as problem:
+        words = type(problem).__name__
+    raise ParameterError(
+        f"model must be one that copy.deepcopy copies; got {words} from it, write it without tensors that were "
+        "computed from others",
+        parameter="model",
+    )
 
 
 def _try_optimizer(model: Any, optimizer: Any) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,23 +38,25 @@ class RowShape:
 class TrainingRows:
     """Private rows, one a person or, with `rows`, that many a person; `len` and all but `shape` are private.
 
-    Floats become those of the model. A row of a dataset that cannot be read, or that has another shape or type than the
-    public `example`, counts for nothing: were the first row the measure, one person would decide who counts.
+    Floats become those of the model. A row of a dataset that cannot be read, or that has another shape or type than
+    `example`, a made-up row, counts for nothing: were the shape that of a row, its person would decide which others
+    count.
     """
 
     def __init__(
         self, data: Any, most: int, *, floats: Any = torch.float32, rows: int = 1, example: Any = None
     ) -> None:
         _refuse_loader(data)
-        self._floats, self._rows = floats, rows
+        self._floats, self._rows = floats, _several(rows)
         self._tensors = _tensors(data)
-        self._dataset = None if self._tensors is not None else _dataset(data)
+        self._dataset: Any
+        self._dataset, self._people = (data, _length(data)) if self._tensors is None else (None, len(self._tensors[0]))
         if len(self) > most:
             raise InputError(
                 f"data must have at most {most:,} rows, on which the price rests; got more, write a random part of "
                 "them, chosen row by row. Nothing was spent."
             )
-        self.shape = self._seen_shape(example)
+        self.shape = self._stated_shape(example)
         if rows > 1 and any(size[:1] != (rows,) for size in self.shape.sizes):
             raise InputError(
                 f"data must have shape (people, {rows}, ...), inputs and targets, where a person has {rows} rows; got "
@@ -62,7 +65,7 @@ class TrainingRows:
             )
 
     def __len__(self) -> int:
-        return len(self._tensors[0] if self._tensors is not None else self._dataset)  # type: ignore[arg-type]
+        return self._people
 
     def __repr__(self) -> str:
         return "<TrainingRows: private>"
@@ -89,25 +92,26 @@ class TrainingRows:
         inputs, targets = (one.to(device) for one in self._flat(parts))
         return inputs, targets, present.to(device)
 
-    def _seen_shape(self, example: Any) -> RowShape:
-        """Return the public shape of a row: tensors have it without any row, a dataset is told by the example."""
+    def _stated_shape(self, example: Any) -> RowShape:
+        """Return the shape of a row: tensors have it without any row, for a dataset a made-up row says it."""
         if self._tensors is not None:
+            if example is not None:
+                raise ParameterError(
+                    "example must be left out where data are tensors, which have a shape; got one, write data=(X, y) "
+                    "alone. Nothing was spent.",
+                    parameter="example",
+                )
             seen = RowShape.of([one[:0] for one in self._tensors])
             return RowShape(tuple(size[1:] for size in seen.sizes), tuple(map(self._kept_type, seen.types)))
-        if example is None:
+        stated = None if example is None else self._as_row(example)
+        if stated is None:
             raise MissingParameter(
-                "example must be given with a dataset, because the shape of a row must be public; got none, write "
-                "example=(torch.zeros(784), 0), a made-up row. Nothing was spent.",
+                "example must be a made-up row, inputs and a target, where data are a Dataset, because a shape taken "
+                "from a row would tell about its person; got none, write example=(torch.zeros(4), 0), for example. "
+                "Nothing was spent.",
                 parameter="example",
             )
-        found = self._as_row(lambda: example)
-        if found is None:
-            raise ParameterError(
-                "example must be a made-up row, inputs and a target; got something else, write "
-                "example=(torch.zeros(784), 0). Nothing was spent.",
-                parameter="example",
-            )
-        return RowShape.of(found)
+        return RowShape.of(stated)
 
     def _gathered(self, held: Any, at: Any, present: Any) -> Any:
         kind = self._kept_type(held.dtype)
@@ -126,15 +130,18 @@ class TrainingRows:
 
     def _read(self, place: int) -> tuple[Any, Any] | None:
         """Return the row at a place as tensors, None where it is no row."""
-        with secret_masks(_PROCESSOR):  # what is random about a row belongs to the row, whoever is read before it
-            return self._as_row(lambda: self._dataset[place])  # type: ignore[index]
-
-    def _as_row(self, read: Callable[[], Any]) -> tuple[Any, Any] | None:
-        """Return what is read as two tensors, None where it is no row."""
         try:
-            parts = [torch.as_tensor(one).detach() for one in read()]
-            inputs, target = (one.to(self._kept_type(one.dtype)) for one in parts)
+            with secret_masks(_PROCESSOR):  # what is random about a row belongs to the row, whoever is read before it
+                found = self._dataset[place]
         except Exception:  # whatever a foreign dataset raises: the row counts for nothing, and nobody is told
+            return None
+        return self._as_row(found)
+
+    def _as_row(self, given: Any) -> tuple[Any, Any] | None:
+        try:
+            parts = [torch.as_tensor(one).detach() for one in given]
+            inputs, target = (one.to(self._kept_type(one.dtype)) for one in parts)
+        except Exception:
             return None
         return inputs, target
 
@@ -159,13 +166,26 @@ def _tensors(data: Any) -> tuple[Any, Any] | None:
         return None
     if len(data) != 2 or not all(isinstance(one, torch.Tensor) for one in data):
         raise ParameterError(f"data must be two tensors; got something else, {_WANTED}", parameter="data")
+    if any(one.layout is not torch.strided or one.is_nested or one.is_meta for one in data):
+        raise ParameterError(f"data must be dense tensors; got another kind, {_WANTED}", parameter="data")
     inputs, targets = (one.detach() for one in data)
     if inputs.dim() < 1 or targets.dim() < 1 or len(inputs) != len(targets):
         raise InputError(f"data must have as many inputs as targets, a row a person; got other shapes, {_WANTED}")
     return inputs, targets
 
 
-def _dataset(data: Any) -> Any:
-    if not (hasattr(data, "__getitem__") and hasattr(data, "__len__")) or isinstance(data, str | bytes | dict):
-        raise ParameterError(f"data must be rows; got {type(data).__name__}, {_WANTED}", parameter="data")
-    return data
+def _length(data: Any) -> int:
+    """Return the private number of rows of a dataset, or raise an error where there is none."""
+    if hasattr(data, "__getitem__") and hasattr(data, "__len__") and not isinstance(data, str | bytes | dict):
+        with suppress(Exception):  # whatever a foreign dataset raises may be about its rows
+            return len(data)
+    raise ParameterError(f"data must be rows; got {type(data).__name__}, {_WANTED}", parameter="data")
+
+
+def _several(rows: Any) -> int:
+    if type(rows) is not int or rows < 1:
+        raise ParameterError(
+            "rows must be a whole number, how many rows a person has; got another, write rows=1. Nothing was spent.",
+            parameter="rows",
+        )
+    return rows

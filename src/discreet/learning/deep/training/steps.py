@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, NoReturn, Protocol
@@ -53,12 +54,17 @@ class TrainingSteps:
     number, the optimizer and the average, is post-processing. A step that nobody is in releases noise alone. A row for
     which the model or the loss raises an error, such as a word out of range, counts for nothing: whether it does is
     tried in a batch that holds this row alone.
+
+    Rows are shown to `model` alone. What is handed out, at the end and in checkpoints, is `shown`: another copy, which
+    gets the released weights and nothing else that a model may keep of its rows. While rows are read, warnings are
+    silent; masks of dropout are the matter of the clipper.
     """
 
     def __init__(
         self,
         *,
         model: Any,
+        shown: Any,
         rows: TrainingRows,
         clipper: Clipper,
         release: Any,
@@ -68,7 +74,8 @@ class TrainingSteps:
         steps: int,
         average: AveragedWeights | None,
     ) -> None:
-        self.model, self._rows, self._clipper, self._release = model, rows, clipper, release
+        self.model, self._shown = model, shown
+        self._rows, self._clipper, self._release = rows, clipper, release
         self._batches, self.optimizer, self._divisor = batches, optimizer, divisor
         self._parameters = list(clipper.parameters)
         self._average = average
@@ -110,6 +117,16 @@ class TrainingSteps:
         if self._average is not None and self.taken:
             self._average.give()
 
+    @property
+    def shown(self) -> Any:
+        """A model that never saw a row, with the weights as they are now."""
+        names = {id(one): name for name, one in self.model.named_parameters()}
+        mine = dict(self._shown.named_parameters())
+        with torch.no_grad():
+            for one in self._parameters:
+                mine[names[id(one)]].copy_(one)
+        return self._shown
+
     def state(self, *, secrets: bool = False) -> dict[str, Any]:
         """Return what a checkpoint keeps; all of it was released, but `places` and `sums`, if `secrets` are kept."""
         self._require_own()
@@ -118,7 +135,7 @@ class TrainingSteps:
         return {
             "done": self.done,
             "taken": self.taken,
-            "model": {name: one.detach().clone() for name, one in self.model.state_dict().items()},
+            "model": {name: one.detach().clone() for name, one in self.shown.state_dict().items()},
             "optimizer": self.optimizer.state_dict(),
             "average": None if self._average is None else self._average.values,
             "places": None if places is None else torch.from_numpy(places),
@@ -128,6 +145,7 @@ class TrainingSteps:
     def restore(self, state: Mapping[str, Any]) -> None:
         """Take over weights, optimizer and average of a checkpoint, and how many steps are in them."""
         self.model.load_state_dict(state["model"])
+        self._shown.load_state_dict(state["model"])
         self.optimizer.load_state_dict(state["optimizer"])
         if self._average is not None:
             self._average.restore(state["average"])
@@ -163,25 +181,30 @@ class TrainingSteps:
 
     def _sums(self, places: NDArray[np.int64]) -> Tensors:
         """Return the clipped sums of one physical batch; rows that cannot be summed count for nothing."""
-        inputs, targets, present = self._rows.batch(places, self._device)
         with suppress(Exception):  # looked into below, outside of the handler, so that nothing is chained to it
-            return self._clipper(inputs, targets, present)
+            return self._tried(places)
         kept = np.full_like(places, -1)
-        self._clipper(*self._rows.batch(kept, self._device))  # what fails here is not the fault of a row
+        self._tried(kept)  # what fails here is not the fault of a row
         for slot in np.flatnonzero(places >= 0).tolist():
             if self._sound(slot, places):
                 kept[slot] = places[slot]
-        return self._clipper(*self._rows.batch(kept, self._device))
+        return self._tried(kept)
 
     def _sound(self, slot: int, places: NDArray[np.int64]) -> bool:
         """Say whether a row can be summed when it is alone in its batch, so that no other row has a say in it."""
         alone = np.full(len(places), -1, dtype=np.int64)
         alone[slot] = places[slot]
         try:
-            self._clipper(*self._rows.batch(alone, self._device))
+            self._tried(alone)
         except Exception:
             return False
         return True
+
+    def _tried(self, places: NDArray[np.int64]) -> Tensors:
+        """Return the sums of some rows, without a warning that one of them may cause."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return self._clipper(*self._rows.batch(places, self._device))
 
     def _require_own(self) -> None:
         if self._owner != Process.here():

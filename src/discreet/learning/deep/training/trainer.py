@@ -37,13 +37,13 @@ def train(
     optimizer: Callable[[Any], Any],
     physical: int | None = None,
     rows: int = 1,
+    example: tuple[Any, Any] | None = None,
     session: Session | None = None,
     ledger: Ledger | None = None,
     analyst: str | None = None,
     checkpoint: Any = None,
     progress: Progress | None = None,
     average: WeightAverage | None = None,
-    example: Any = None,
 ) -> TrainedModel:
     """Train a copy of a model on private rows; the charge, if there is a ledger, is durable before the first step.
 
@@ -54,21 +54,21 @@ def train(
 
     Args:
         model: a torch module; it stays as it is.
-        data: two tensors (X, y) with a row a person, or a map-style Dataset of such pairs.
+        data: two tensors (X, y) with a row a person, or a map-style Dataset of such pairs, with an `example`.
         plan: what is to be done and what it costs.
         loss: a function of what the model says and of the targets, which returns one number a row.
         optimizer: a function of the parameters that returns a torch optimizer, such as
             `lambda parameters: torch.optim.SGD(parameters, lr=0.5)`.
         physical: how many people are worked on at once; time and memory depend on it, the price does not.
         rows: how many rows a person has; the tensors then have shape (people, rows, ...).
+        example: a made-up row, inputs and a target, of the shape and type that the rows of a Dataset have; a row of
+            another shape or type counts for nothing.
         session: the session whose ledger is charged.
         ledger: the ledger that is charged, where there is no session.
         analyst: who trains, where the ledger knows several.
         checkpoint: a path or a `Checkpoint`; with it an interrupted training is taken up by the same call.
         progress: called with the number of steps that are done, and that of all steps.
         average: `ExponentialAverage` or `TailAverage` of the weights, instead of the last ones.
-        example: a made-up pair of inputs and target, needed where the data is a Dataset: its shapes are the public
-            ones, and a row of another shape counts for nothing.
 
     Privacy. The weights after every step, all of them together, keep the guarantee of the plan, under its relation, for
         one unit.
@@ -76,8 +76,8 @@ def train(
         a grid that follows from public numbers, and released with the plan's noise in units of the distance that one
         person moves them (`GradientGrid`, `IntegerRelease`, `CorrelatedRelease`): that is the mechanism that `Plan`
         prices. At most as many physical batches are added as the grid assumes, since the sampler cuts longer ones.
-        Which rows count for nothing is decided row by row. All else is post-processing: of the model that saw the rows,
-        only weights and buffers, which no step writes, are handed on.
+        Which rows count for nothing is decided row by row. Masks of dropout are secret, drawn for a batch without
+        regard to its rows. All else is post-processing: what is handed out is a model that never saw a row.
     Cost. See `ClippedSum.report`; with a checkpoint, two small files are synchronized for every block of steps.
     """
     kept, rule, tell = stated_checkpoint(checkpoint), stated_average(average), listener(progress)
@@ -85,15 +85,9 @@ def train(
     try:
         _check(model, plan, optimizer, books, kept)
         prepared = Preparation(
-            model=model,
-            plan=plan,
-            loss=loss,
-            optimizer=optimizer,
-            physical=physical,
-            rows=rows,
-            average=rule,
+            model=model, plan=plan, loss=loss, optimizer=optimizer, physical=physical, rows=rows, average=rule,
             example=example,
-        )
+        )  # fmt: skip
         steps = prepared.steps(data)
     except DiscreetError as problem:
         raise nothing_spent(problem) from None
@@ -107,7 +101,7 @@ def train(
         charge = charged(lambda: _run(steps, tell), plan, description, session=session, ledger=ledger, analyst=analyst)
     steps.finish()
     return TrainedModel(
-        model=prepared.clean(steps.model),
+        model=steps.shown,
         plan=plan,
         cost=None if charge is None else charge.cost,
         charge=None if charge is None else charge.number,
