@@ -192,3 +192,8 @@ def test_parameters_that_make_no_map_are_refused(wrong):
 def test_rows_of_another_shape_are_refused_without_a_word_about_them(wrong):
     with pytest.raises(InputError, match="must"):
         wrong()
+
+
+def test_bytes_are_read_as_shades_from_0_to_255():
+    made = glyphs(people=3, seed=1, side=8).images
+    assert np.array_equal(Scattering(side=8)(made), Scattering(side=8)(made / 255))

@@ -102,6 +102,8 @@ class Scattering:
             return np.stack([_image(one, shape) for one in images]) if images else np.empty((0, *shape))
         try:
             read = np.asarray(images, dtype=np.float64)
+            if getattr(images, "dtype", None) == np.uint8:  # the type of the whole array says it: bytes, 0 to 255
+                read = read / 255
         except (TypeError, ValueError, OverflowError):
             raise InputError("images must be an array of numbers; got another, write one from 0 to 1") from None
         if read.ndim < 2 or math.prod(read.shape[1:]) != math.prod(shape):
