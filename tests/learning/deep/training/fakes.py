@@ -8,13 +8,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
+import pytest
 
-from discreet.learning.deep.training.averages import AveragedWeights, TailAverage
-from discreet.learning.deep.training.rows import TrainingRows
-from discreet.learning.deep.training.steps import TrainingSteps
-from discreet.ledger import Terms
-from discreet.privacy import ApproxDP, Relation
+torch = pytest.importorskip("torch")
+
+from discreet.learning.deep.training.averages import AveragedWeights, TailAverage  # noqa: E402
+from discreet.learning.deep.training.rows import TrainingRows  # noqa: E402
+from discreet.learning.deep.training.steps import TrainingSteps  # noqa: E402
+from discreet.ledger import Terms  # noqa: E402
+from discreet.privacy import ApproxDP, Relation  # noqa: E402
 
 PEOPLE, PHYSICAL, CLASSES = 20, 4, 3
 
