@@ -52,7 +52,8 @@ _MOST_PEOPLE = 1 << 28
 def train(policy: Path, analyst: str | None, out: Path | None, only_explain: bool, as_json: bool, **asked: Any) -> None:
     """Train a network on a table. The plan is shown and the cost is charged first; the same request again is free.
 
-    For example: discreet train --table visits --feature age --target ward --epsilon 1 --delta 1e-7 --out model.json
+    For example, where a patient has one row in patients:
+    discreet train --table patients --feature age --target sex --people 5000 --epsilon 1 --delta 1e-7 --out model.json
     """
     with answering():
         if out is None and not only_explain:
