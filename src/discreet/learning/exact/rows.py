@@ -38,9 +38,10 @@ def matrix(table: Any) -> Floats:
     held = table if isinstance(table, np.ndarray) or frame_library(table) is not None else _as_array(table)
     if isinstance(held, np.ndarray):
         if held.ndim != 2:
+            wanted = "X.reshape(-1, 1) for one column or X.reshape(1, -1) for one row"
             raise InputError(
                 f"X must have two dimensions, a row a person; got {held.ndim}. Reshape your data: write "
-                "X.reshape(-1, 1) for one column or X.reshape(1, -1) for one row"
+                f"{wanted if held.ndim < 2 else 'X.reshape(len(X), -1), all numbers of a person in one row'}"
             )
         if held.dtype.kind == "c":
             raise InputError("Complex data not supported: X must hold real numbers; write two columns instead")

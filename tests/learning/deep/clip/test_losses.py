@@ -51,3 +51,10 @@ def test_public_numbers_must_make_sense(make):
 def test_scores_must_have_one_column_a_class():
     with pytest.raises(ParameterError, match="must have shape"):
         CrossEntropy(5)(torch.zeros(2, 4), torch.zeros(2, dtype=torch.long))
+
+
+def test_a_wrong_shape_is_named_by_what_is_wrong():
+    with pytest.raises(ParameterError, match=r"a model with 4 outputs"):
+        CrossEntropy(4)(torch.zeros(2, 3), torch.zeros(2, dtype=torch.long))
+    with pytest.raises(ParameterError, match=r"targets must have shape \(2,\).*got \(2, 1\), write y.reshape"):
+        CrossEntropy(4)(torch.zeros(2, 4), torch.zeros(2, 1, dtype=torch.long))

@@ -396,3 +396,43 @@ def test_a_ledger_takes_a_plan_once_and_not_a_second_time(budget):
 )
 def test_plans_at_the_ends_of_floats_are_explained(changed):
     assert "weights" in str(made(steps=2, **changed).explain())
+
+
+@pytest.mark.parametrize(
+    ("noise", "named"),
+    [
+        (IndependentNoise(1.0), "a IndependentNoise"),
+        (Banded, "the class Banded"),
+        ("normal", "a str"),
+        (float, "float"),
+    ],
+)
+def test_a_target_takes_a_kind_of_noise_and_no_other_thing(noise, named):
+    with pytest.raises(ParameterError, match=f"noise must be a kind of noise.*{named}"):
+        Plan.for_target(
+            epsilon=1,
+            delta=1e-6,
+            sampler=FullBatch(),
+            clip=Clip(1.0),
+            steps=4,
+            unit="person",
+            relation=Relation.ADD_REMOVE,
+            divisor=10,
+            noise=noise,
+        )
+
+
+def test_floating_point_noise_is_labelled_beside_each_epsilon():
+    plan = Plan(
+        sampler=FullBatch(),
+        clip=Clip(1.0),
+        noise=Float(2.0),
+        steps=4,
+        unit="person",
+        relation=Relation.ADD_REMOVE,
+        divisor=10,
+        delta=1e-6,
+    )
+    prices = [line for line in str(plan.explain()).splitlines() if line.startswith("epsilon at delta")]
+    assert len(prices) == 3
+    assert all("not exact, no ledger accepts it" in line for line in prices)

@@ -490,3 +490,36 @@ def test_a_fork_in_the_middle_draws_nothing():
     if forked:
         os._exit(0)
     assert (ends, found.taken) == ([7], STEPS)
+
+
+def _float_plan() -> Plan:
+    return Plan(
+        sampler=FullBatch(),
+        clip=Clip(1.0),
+        noise=Float(2.0),
+        steps=2,
+        unit="person",
+        relation=Relation.ADD_REMOVE,
+        divisor=10,
+        delta=1e-6,
+    )
+
+
+def _trained_with_floats(data: Any) -> TrainedModel:
+    return train(
+        torch.nn.Linear(3, 2), data, _float_plan(), CrossEntropy(2),
+        optimizer=lambda parameters: torch.optim.SGD(parameters, lr=0.1), physical=16,
+    )  # fmt: skip
+
+
+def test_a_model_trained_with_floating_point_noise_says_that_nothing_is_proven():
+    found = _trained_with_floats((torch.zeros(10, 3), torch.zeros(10, dtype=torch.long)))
+    assert "not exact" in str(found)
+    assert "no guarantee is proven" in str(found)
+
+
+def test_arrays_are_told_how_to_become_tensors():
+    with pytest.raises(ParameterError, match=r"got ndarray and list, write data=\(torch.as_tensor\(X\)"):
+        _trained_with_floats((np.zeros((10, 3)), [0] * 10))
+    with pytest.raises(ParameterError, match="of another length"):
+        _trained_with_floats((torch.zeros(10, 3),))

@@ -37,11 +37,18 @@ class CrossEntropy:
 
     def __call__(self, scores: Tensor, targets: Tensor) -> Tensor:
         """Return one loss a row, zero where a target is out of range."""
-        if scores.shape[-1] != self.classes or scores.shape[:-1] != targets.shape:
+        if scores.shape[-1] != self.classes:
             raise ParameterError(
-                f"scores must have shape (rows, {self.classes}) beside targets (rows,); got {tuple(scores.shape)} and "
-                f"{tuple(targets.shape)}, write CrossEntropy with as many classes as the model has outputs.",
+                f"scores must have shape (rows, {self.classes}), one for each class; got {tuple(scores.shape)}, write "
+                f"a model with {self.classes} outputs, or as many classes as the model has outputs.",
                 parameter="classes",
+            )
+        if scores.shape[:-1] != targets.shape:
+            raise ParameterError(
+                f"targets must have shape {tuple(scores.shape[:-1])}, one code for each row of scores; got "
+                f"{tuple(targets.shape)}, write y.reshape(-1), or y.argmax(dim=1) where there is a column for each "
+                "class.",
+                parameter="targets",
             )
         fits = targets.clamp(0, self.classes - 1) == targets
         if targets.dim() > 1:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 
@@ -51,6 +52,7 @@ def calibrated(
             parameter="sampler",
         )
     sampler.refuse_relation(relation)
+    _refuse_stated_noise(kind)
     near, least, found = 1.0, float("inf"), []
     for drawn, make in _choices(sampler, kind, steps):
 
@@ -72,6 +74,26 @@ def calibrated(
         )
     # bands keep as many secret sums in memory: the fewest that are about as good as the best
     return next((drawn, noise) for error, drawn, noise in found if error <= _ABOUT * least)
+
+
+def _refuse_stated_noise(kind: Kind | None) -> None:
+    """Raise an error for what is no kind of noise: a noise whose scale is stated, or that needs more than a scale."""
+    if kind is None:
+        return
+    if callable(kind):
+        with suppress(TypeError):  # such as Banded, which needs its bands too
+            if isinstance(kind(1.0), TrainingNoise):
+                return
+    raise ParameterError(
+        f"noise must be a kind of noise, whose scale is found; got {_named(kind)}, write noise=IndependentNoise, or "
+        "noise=lambda scale: Banded(scale, bands=8), or Plan(noise=...) where the scale is known",
+        parameter="noise",
+    )
+
+
+def _named(kind: object) -> str:
+    """Return a class by its name, and a value by that of its class."""
+    return f"the class {kind.__name__}" if isinstance(kind, type) else f"a {type(kind).__name__}"
 
 
 def least_scale(

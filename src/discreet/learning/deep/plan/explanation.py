@@ -42,9 +42,12 @@ class PlanExplanation:
         return {**self.__dict__, "epsilons": dict(self.epsilons), "assumptions": list(self.assumptions)}
 
     def _rows(self) -> list[tuple[str, str | None]]:
-        price = "epsilon" if self.exact else "epsilon if floats were real numbers (not exact, no ledger accepts it)"
+        reservation = "" if self.exact else " if floats were real numbers (not exact, no ledger accepts it)"
         return [
-            *((f"{price} at delta = {delta:g}", format_number(value)) for delta, value in self.epsilons.items()),
+            *(
+                (f"epsilon at delta = {delta:g}", f"{format_number(value)}{reservation}")
+                for delta, value in self.epsilons.items()
+            ),
             ("protected", f"{self.unit}: {self.neighbors}"),
             ("batches", self.sampler),
             ("expected batch (the divisor)", format_number(self.expected_batch)),

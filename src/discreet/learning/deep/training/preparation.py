@@ -47,8 +47,8 @@ class Preparation:
             raise AssumptionFailed(
                 "a row of this model must be computed alike in every slot of a batch on this machine; got another "
                 "result in another slot, as with dropout, or with some activations unless physical is a multiple of "
-                "64, write another physical, or a sampler with overflow='drop' and most_people=..., which gives rows "
-                "slots at random (rate=1 is everyone)"
+                "64, write physical=64, a model without dropout, or PoissonBatches(rate=..., overflow='drop', "
+                "most_people=...), which gives rows slots at random (rate=1 is everyone)"
             )
         shown.load_state_dict(mine.state_dict())  # a lazy layer has tensors from its first made-up row on
         _try_optimizer(shown, self.optimizer)

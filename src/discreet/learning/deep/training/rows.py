@@ -164,8 +164,18 @@ def _tensors(data: Any) -> tuple[Any, Any] | None:
         raise ParameterError(f"data must be inputs and targets; got one tensor, {_WANTED}", parameter="data")
     if not isinstance(data, tuple | list):
         return None
-    if len(data) != 2 or not all(isinstance(one, torch.Tensor) for one in data):
-        raise ParameterError(f"data must be two tensors; got something else, {_WANTED}", parameter="data")
+    if len(data) != 2:
+        raise ParameterError(
+            f"data must be two tensors; got a {type(data).__name__} of another length, {_WANTED}", parameter="data"
+        )
+    if not all(isinstance(one, torch.Tensor) for one in data):
+        got = " and ".join(type(one).__name__ for one in data)
+        raise ParameterError(
+            f"data must be two tensors; got {got}, write data=(torch.as_tensor(X), torch.as_tensor(y)) for arrays of "
+            "numbers, with labels as codes from 0 on; DeepClassifier takes data frames and labels of other types. "
+            "Nothing was spent.",
+            parameter="data",
+        )
     if any(one.layout is not torch.strided or one.is_nested or one.is_meta for one in data):
         raise ParameterError(f"data must be dense tensors; got another kind, {_WANTED}", parameter="data")
     inputs, targets = (one.detach() for one in data)

@@ -50,6 +50,7 @@ class TrainedModel:
         return [
             ("model", type(self.model).__name__),
             ("guarantee", with_notion(self.guarantee)),
+            ("not exact", None if self.plan.exact else "the noise was floating-point noise: no guarantee is proven"),
             ("charged", None if self.cost is None else with_notion(self.cost)),
             ("steps", f"{self.steps:,}"),
             ("lost", f"{lost:,} of these, to interruptions; they are paid for" if lost else None),
