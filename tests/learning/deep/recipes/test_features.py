@@ -197,3 +197,23 @@ def test_rows_of_another_shape_are_refused_without_a_word_about_them(wrong):
 def test_bytes_are_read_as_shades_from_0_to_255():
     made = glyphs(people=3, seed=1, side=8).images
     assert np.array_equal(Scattering(side=8)(made), Scattering(side=8)(made / 255))
+
+
+@pytest.mark.parametrize("features", [HashedWords(columns=16), HashedTokens()])
+@pytest.mark.parametrize("table", [{"text": ["a b"]}, np.array([["a"], ["b"]], dtype=object)])
+def test_a_table_is_no_column_of_texts(features, table):
+    with pytest.raises(InputError, match=r"texts must be a list or one column.*frame\['column'\]"):
+        features(table)
+
+
+def test_a_frame_is_no_column_of_texts():
+    frames = pytest.importorskip("pandas")
+    frame = frames.DataFrame({"text": ["a b", "c"]})
+    with pytest.raises(InputError, match="got DataFrame"):
+        HashedWords(columns=16)(frame)
+    assert len(HashedWords(columns=16)(frame["text"])) == 2
+
+
+def test_rows_as_a_list_are_told_how_columns_are_written():
+    with pytest.raises(InputError, match="write a data frame or a mapping"):
+        OneHot({"sex": ("f", "m")})([{"sex": "f"}])

@@ -143,3 +143,23 @@ def test_what_makes_no_recipe_is_refused(wrong):
     stated = {"kind": OneHot({"a": (1, 2)}), "people": 10, "classes": 2} | STATED | wrong
     with pytest.raises((ParameterError, DiscreetError), match="must"):
         recipe(stated.pop("kind"), **stated)
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"relation": "add/remove"}, "relation must be stated; got str"),
+        ({"relation": Relation.UNSTATED}, "relation must be stated; got none"),
+        ({"unit": None}, "unit must say who is protected; got NoneType"),
+        ({"unit": ""}, "unit must say who is protected; got an empty text"),
+        ({"delta": 0}, "delta must be greater than 0"),
+    ],
+)
+def test_what_a_recipe_cannot_keep_is_refused_before_any_feature_is_computed(changed, said):
+    with pytest.raises(ParameterError, match=said):
+        recipe(HashedWords(columns=16), people=100, classes=2, **{**STATED, **changed})
+
+
+def test_classes_may_be_an_array():
+    made = recipe(HashedWords(columns=16), people=100, classes=np.array(["no", "yes"]), **STATED)
+    assert made.classes == ("no", "yes")

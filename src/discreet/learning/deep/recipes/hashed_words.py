@@ -10,7 +10,7 @@ import hashlib
 import math
 import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -165,9 +165,17 @@ class HashedTokens:
 def _count(texts: Any) -> int:
     """Return how many texts there are, or raise an error for one text, or for what is no list."""
     with suppress(TypeError):
-        if not isinstance(texts, str | bytes):
+        if not isinstance(texts, str | bytes | Mapping) and getattr(texts, "ndim", 1) == 1 and not _is_frame(texts):
             return len(texts)
-    raise InputError("texts must be a list of them; got another, write ['one text']")
+    raise InputError(
+        f"texts must be a list or one column of texts; got {type(texts).__name__}, write ['one text'], or "
+        "frame['column']"
+    )
+
+
+def _is_frame(texts: Any) -> bool:
+    """Return whether rows come in named columns: iterating such a table gives columns, or their names."""
+    return hasattr(texts, "columns")
 
 
 def words_of(text: str) -> list[str]:

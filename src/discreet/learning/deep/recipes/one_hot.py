@@ -51,7 +51,8 @@ class BinnedNumbers:
 class OneHot:
     """Map the declared columns of a table to zeros and ones, divided by the root of how many columns there are.
 
-    `table` gives every column its values, in order, or `BinnedNumbers`. A cell that is missing, or holds a value that
+    `table` gives every column its values, in order, or `BinnedNumbers`: (18, 90) is a column of the two values 18 and
+    90, and BinnedNumbers((18, 90)) is one of numbers between them. A cell that is missing, or holds a value that
     was not declared, has no 1: the row still counts.
 
     Privacy. The map costs nothing: a row's features are a function of that row and of what was declared.
@@ -114,7 +115,10 @@ class OneHot:
             found = as_column(rows[name])  # a list stays a list: as an array, one text would make texts of all numbers
             len(found)
         except (KeyError, TypeError, IndexError, ValueError):
-            raise InputError(f"rows must have a column {name!r}, as declared; got none, write one") from None
+            raise InputError(
+                f"rows must have a column {name!r}, as declared; got none, write a data frame or a mapping with "
+                f"an entry a row in each column, such as {{{name!r}: [...]}}"
+            ) from None
         return found
 
 

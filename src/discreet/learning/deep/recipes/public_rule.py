@@ -69,7 +69,10 @@ class RecipeExplanation:
             ("model", self.model),
             ("signal (people times mu)", format_number(self.signal)),
             ("steps", f"{self.steps}, each over all rows: more steps with less noise each would change little"),
-            ("clip", f"{format_number(self.clip)}: rows have norm 1, so rows that are told wrong count alike"),
+            (
+                "clip",
+                f"{format_number(self.clip)}: rows have norm 1, so rows that are classified wrong count about equally",
+            ),
             ("rate", f"{format_number(self.rate)}, so that all noise moves a weight by {format_number(self.moved)}"),
             ("momentum", f"{format_number(self.momentum)}; the mean of the weights after the later steps is kept"),
             ("spared", self.spared),
@@ -210,9 +213,19 @@ def recipe(
             parameter="kind",
         )
     if not isinstance(relation, Relation) or relation is Relation.UNSTATED:
-        raise ParameterError("relation must be stated; write Relation.ADD_REMOVE, for example", parameter="relation")
+        raise ParameterError(
+            f"relation must be stated; got {'none' if isinstance(relation, Relation) else type(relation).__name__}, "
+            "write dp.Relation.ADD_REMOVE, for example",
+            parameter="relation",
+        )
+    if not isinstance(unit, str) or not unit:
+        raise ParameterError(
+            f"unit must say who is protected; got {'an empty text' if unit == '' else type(unit).__name__}, write "
+            "unit='person', for example",
+            parameter="unit",
+        )
     people = whole_number(people, name="people", least=1, most=(1 << 28) - 1)
-    price = positive(epsilon, name="epsilon"), probability(delta, name="delta")
+    price = positive(epsilon, name="epsilon"), positive(probability(delta, name="delta"), name="delta")
     return Recipe(kind, _listed(classes), people, *price, relation, unit)
 
 
@@ -220,6 +233,7 @@ def _listed(classes: Any) -> tuple[Any, ...]:
     """Return the classes, at least two different ones."""
     if isinstance(classes, int | np.integer) and not isinstance(classes, bool):
         return tuple(range(whole_number(classes, name="classes", least=2, most=_MOST_CLASSES)))
+    classes = classes.tolist() if isinstance(classes, np.ndarray) else classes
     listed = tuple(classes) if isinstance(classes, Sequence) and not isinstance(classes, str) else ()
     if not 2 <= len(set(listed)) == len(listed) <= _MOST_CLASSES:
         raise ParameterError(
