@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 import torch
-from discreet.learning.deep.training.train import train
 
 from benchmarks.common.bars import Bar
 from benchmarks.deep import opacus_side
 from benchmarks.deep.data import TASKS, Task
 from discreet.learning import LogisticRegression
+from discreet.learning.deep import train
 from discreet.learning.deep.recipes import recipe
 from discreet.learning.deep.training.averages import TailAverage
 from discreet.privacy import Relation
