@@ -121,6 +121,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         rows = fresh._rows(public, features, y)
         fresh._plan(public)  # what cannot be planned is refused before the charge
         judged(public.price, public.neighbors.people)
+        self._hand_over(fresh)
         charge = charged(
             lambda: fresh._fit(public, rows),
             public.price,
@@ -132,6 +133,9 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
         fresh.charge_ = None if charge is None else charge.number
         self._become(fresh)
         return self
+
+    def _hand_over(self, fresh: Self) -> None:
+        """Give the copy that is about to be fitted what is no parameter and of this fit alone; most have nothing."""
 
     def _become(self, fresh: Self) -> None:
         """Take over what a fit has left in another model of the same parameters, and let go of what was learned before.
@@ -181,6 +185,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]  # scikit-lear
             self, session, table, features, target,
             epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, people=people,
         )  # fmt: skip
+        self._hand_over(prepared.model)
         prepared.fit()
         self._become(prepared.model)
         return self

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 torch = pytest.importorskip("torch")
 
-from discreet.errors import MissingParameter, ParameterError  # noqa: E402
+from discreet.errors import InputError, MissingParameter, ParameterError  # noqa: E402
 from discreet.learning import load_model, save_model  # noqa: E402
 from discreet.learning.deep.plan import Plan  # noqa: E402
 from discreet.learning.deep.training import DeepClassifier, DeepRegressor  # noqa: E402
@@ -78,6 +78,32 @@ def test_a_module_of_ones_own_is_trained_and_stays_as_it_is():
     assert model.predict(X[:3]).shape == (3,)
     assert all(torch.equal(one, before[name]) for name, one in module.state_dict().items())
     assert clone(model).fit(X, LABELS).weights_.keys() == model.weights_.keys()
+
+
+def test_the_next_fit_tells_of_its_steps_and_the_one_after_does_not():
+    heard = []
+    model = classifier(steps=3).telling(lambda done, total: heard.append((done, total)))
+    with pytest.raises(InputError):
+        model.fit(X[:, :0], LABELS)  # a fit that is refused leaves the model as it was
+    model.fit(X, LABELS)
+    assert heard[-1] == (3, 3)
+    assert {total for _, total in heard} == {3}
+    count = len(heard)
+    model.fit(X, LABELS)
+    assert len(heard) == count
+
+
+def test_a_fit_on_a_table_of_a_session_tells_of_its_steps_and_a_stored_model_has_none():
+    frame = pd.DataFrame({"a": X[:, 0], "rich": LABELS})
+    columns = {"a": {"min": -1, "max": 1}, "rich": {"values": ["no", "yes"]}}
+    session = Session.from_frames(people=frame, unit="row", budget=ApproxDP(9, 1e-4), columns=columns)
+    for expected in (True, False):
+        heard = []
+        model = DeepClassifier(epsilon=4, delta=1e-6, people=600, hidden=(), steps=3)
+        model.telling(lambda done, total, heard=heard: heard.append((done, total)))
+        model.fit_session(session, "people", ["a"], "rich")
+        assert ((3, 3) in heard) is expected
+        assert "_progress" not in vars(model)  # a model that can be stored holds no function
 
 
 def test_large_tables_are_sampled():

@@ -116,6 +116,8 @@ class DeepEstimator(PrivateEstimator):
     def telling(self, progress: Progress | None) -> Self:
         """Have the next fit tell how many of its steps are done; both numbers are public.
 
+        A fit that is refused, or fails, is not counted, and a model that a ledger had stored is handed out without steps.
+
         Args:
             progress: called with the number of steps that are done, and that of all steps; None to tell nobody.
         """
@@ -124,6 +126,14 @@ class DeepEstimator(PrivateEstimator):
         else:
             self._progress = progress
         return self
+
+    def _hand_over(self, fresh: Self) -> None:
+        fresh.telling(self.__dict__.get("_progress"))
+
+    def _become(self, fresh: Self) -> None:
+        self.telling(None)
+        fresh.telling(None)  # a model that was stored was not trained again
+        super()._become(fresh)
 
     def _public(self, features: int, *, rows: int = 1) -> Public:
         public = super()._public(features, rows=rows)
