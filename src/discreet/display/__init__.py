@@ -1,7 +1,7 @@
 """How results show themselves: tables, HTML and plots (matplotlib only when a plot is asked for)."""
 
 from discreet._optional import listing
-from discreet.display.formatting import Rounding, format_number
+from discreet.display.formatting import Rounding, as_stated, format_number
 from discreet.display.html import definition_list, escape, figure, page, paragraph, section
 from discreet.display.progress import Progress, listener, silent
 from discreet.display.safe_text import csv_cell, printable_json, visible
@@ -11,6 +11,7 @@ __all__ = [
     "Progress",
     "Rounding",
     "Table",
+    "as_stated",
     "csv_cell",
     "definition_list",
     "escape",

@@ -12,6 +12,7 @@ from discreet.errors import ParameterError
 
 _MOST_PLACES = 4
 _MOST_WHOLE_DIGITS = 9
+_MOST_BITS = 128  # of a whole number that a refusal shows
 
 
 class Rounding(Enum):
@@ -50,6 +51,27 @@ def format_number(value: object, *, digits: int = 4, rounding: Rounding = Roundi
     if math.isinf(number):
         return "∞" if number > 0 else "-∞"
     return _finite(Fraction(number), digits, rounding)
+
+
+def as_stated(value: object) -> str:
+    """Write a public parameter as a refusal names it: a number by itself, anything else by its type.
+
+    Rows that stand where a number belongs are thus not shown.
+
+    >>> (
+    ...     as_stated(0),
+    ...     as_stated(2.5),
+    ...     as_stated(None),
+    ...     as_stated([70, 20]),
+    ...     as_stated("3"),
+    ... )
+    ('0', '2.5', 'None', 'list', 'str')
+    """
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+        return "a number of very many digits"
+    return str(value) if isinstance(value, numbers.Real) else type(value).__name__
 
 
 def _finite(value: Fraction, digits: int, rounding: Rounding) -> str:

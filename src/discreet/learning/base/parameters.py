@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import as_stated
 from discreet.errors import MissingParameter, ParameterError
 
 Floats = NDArray[np.float64]
@@ -65,7 +66,8 @@ def whole_number(value: Any, *, name: str, least: int, most: int) -> int:
     """Return a whole number within a range."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= int(value) <= most:
         raise ParameterError(
-            f"{name} must be a whole number from {least:,} to {most:,}; got another, write {name}={least}, for example",
+            f"{name} must be a whole number from {least:,} to {most:,}; got {as_stated(value)}, write {name}={least}, "
+            "for example",
             parameter=name,
         )
     return int(value)

@@ -148,8 +148,13 @@ def test_what_makes_no_recipe_is_refused(wrong):
 @pytest.mark.parametrize(
     ("changed", "said"),
     [
-        ({"relation": "add/remove"}, "relation must be stated; got str"),
-        ({"relation": Relation.UNSTATED}, "relation must be stated; got none"),
+        ({"relation": "add or remove"}, "relation must say who is a neighbor"),
+        ({"relation": Relation.UNSTATED}, "relation must say who is a neighbor"),
+        ({"people": 0}, "people must be a whole number from 1 .*; got 0, write"),
+        ({"people": [70, 20]}, "people must be a whole number from 1 .*; got list, write"),
+        ({"classes": ("a", "a", "b")}, "got 3 values, some of them equal"),
+        ({"classes": ("a",)}, "got 1 values, write"),
+        ({"classes": "ab"}, "got str, write"),
         ({"unit": None}, "unit must say who is protected; got NoneType"),
         ({"unit": ""}, "unit must say who is protected; got an empty text"),
         ({"delta": 0}, "delta must be greater than 0"),
@@ -157,7 +162,19 @@ def test_what_makes_no_recipe_is_refused(wrong):
 )
 def test_what_a_recipe_cannot_keep_is_refused_before_any_feature_is_computed(changed, said):
     with pytest.raises(ParameterError, match=said):
-        recipe(HashedWords(columns=16), people=100, classes=2, **{**STATED, **changed})
+        recipe(HashedWords(columns=16), **{"people": 100, "classes": 2, **STATED, **changed})
+
+
+def test_a_relation_may_be_stated_by_its_name_as_in_a_plan():
+    made = recipe(HashedWords(columns=16), people=100, classes=2, **{**STATED, "relation": "add/remove"})
+    assert made.relation is Relation.ADD_REMOVE
+    assert made.plan().relation is Relation.ADD_REMOVE
+
+
+def test_an_explanation_says_that_nothing_was_tuned_on_private_rows():
+    told = recipe(HashedWords(columns=16), people=100, classes=2, **STATED).explain()
+    assert told.to_dict()["tuned"].startswith("nothing")
+    assert "tuned on private rows" in repr(told)
 
 
 def test_classes_may_be_an_array():

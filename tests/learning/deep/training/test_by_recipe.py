@@ -7,7 +7,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from discreet.errors import ParameterError  # noqa: E402
+from discreet.errors import InputError, ParameterError  # noqa: E402
 from discreet.learning.deep import OneHot, recipe, train_recipe  # noqa: E402
 from discreet.ledger import MemoryLedger, Terms  # noqa: E402
 from discreet.privacy import ApproxDP, Relation  # noqa: E402
@@ -32,6 +32,20 @@ def test_a_recipe_is_charged_by_its_plan_and_learns():
     assert found.predict(ROWS) == LABELS
     assert found.cost == found.guarantee
     assert "epsilon 50" in repr(found)
+
+
+def test_a_trained_recipe_gives_probabilities_and_a_score():
+    """As above, errors are impossible at epsilon 50; labels that are no classes are not found."""
+    found = train_recipe(made(50), ROWS, LABELS)
+    chances = found.predict_proba(ROWS)
+    assert chances.shape == (200, 2)
+    assert np.allclose(chances.sum(axis=1), 1)
+    assert [found.recipe.classes[place] for place in chances.argmax(axis=1)] == found.predict(ROWS)
+    assert found.score(ROWS, LABELS) == 1
+    assert found.score(ROWS, [not label for label in LABELS]) == 0
+    assert found.score(ROWS, [*LABELS[:150], *["perhaps"] * 50]) == 0.75
+    with pytest.raises(InputError, match="one a row"):
+        found.score(ROWS, LABELS[:3])
 
 
 def test_what_is_no_recipe_is_refused():

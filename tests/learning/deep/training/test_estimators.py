@@ -136,8 +136,8 @@ def test_a_row_with_a_missing_cell_and_a_label_that_was_not_declared_count_for_n
         ({"module": torch.nn.Linear(3, 5)}, ParameterError, "classes"),
         ({"module": torch.nn.Linear(4, 2)}, ParameterError, "made-up rows"),
         ({"hidden": (0,)}, ParameterError, "hidden"),
-        ({"steps": 0}, ParameterError, "steps"),
-        ({"learning_rate": -1.0}, ParameterError, "learning_rate"),
+        ({"steps": 0}, ParameterError, "steps must be .*; got 0, write"),
+        ({"learning_rate": -1.0}, ParameterError, "learning_rate must be .*; got -1.0, write"),
         ({"norm": 0}, ParameterError, "norm"),
     ],
 )

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
+from discreet.display import as_stated
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws import Enclosure
 from discreet.laws.number import Number
@@ -199,7 +200,8 @@ def checked_steps(value: object) -> int:
     """Return a number of steps."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= _MOST_STEPS:
         raise ParameterError(
-            f"steps must be a whole number from 1 to {_MOST_STEPS:,}; got another, write steps=1000, for example",
+            f"steps must be a whole number from 1 to {_MOST_STEPS:,}; got {as_stated(value)}, write steps=1000, for "
+            "example",
             parameter="steps",
         )
     return value

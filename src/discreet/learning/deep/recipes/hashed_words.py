@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import as_stated
 from discreet.errors import InputError, ParameterError
 from discreet.learning.base import whole_number
 
@@ -78,7 +79,11 @@ class HashedWords:
         whole_number(self.columns, name="columns", least=2, most=MOST_COLUMNS)
         whole_number(self.seed, name="seed", least=0, most=2**63 - 1)
         if isinstance(self.leave_out, str) or not isinstance(self.leave_out, Collection):
-            raise ParameterError("leave_out must be a set of words; got another, write {'the', 'of'}, for example")
+            raise ParameterError(
+                f"leave_out must be a set of words; got {as_stated(self.leave_out)}, write {{'the', 'of'}}, "
+                "for example",
+                parameter="leave_out",
+            )
         object.__setattr__(self, "leave_out", frozenset(self.leave_out))
 
     @property

@@ -70,7 +70,8 @@ class OneHot:
     def __post_init__(self) -> None:
         if not isinstance(self.table, Mapping) or not self.table:
             raise ParameterError(
-                "table must name columns with their values; got another, write {'sex': ('f', 'm')}, for example"
+                f"table must name columns with their values; got {type(self.table).__name__}, write "
+                "{'sex': ('f', 'm')}, for example"
             )
         read = {str(name): _declared(name, one) for name, one in self.table.items()}
         object.__setattr__(self, "table", read)

@@ -11,7 +11,7 @@ that 1.2. Rows have norm 1, so the noise of a score does not grow with the numbe
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -19,14 +19,16 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 
-from discreet.display import format_number
+from discreet.display import as_stated, format_number
 from discreet.display.result import told_in_rows
 from discreet.errors import InputError, ParameterError
 from discreet.frames import places
 from discreet.laws.number import Number
 from discreet.learning.base import whole_number
 from discreet.learning.deep.plan import Clip, FullBatch, Plan
+from discreet.learning.deep.plan.plan import checked_relation
 from discreet.learning.deep.recipes.hashed_words import HashedWords
 from discreet.learning.deep.recipes.networks import linear
 from discreet.learning.deep.recipes.one_hot import OneHot
@@ -57,7 +59,7 @@ class RecipeExplanation:
     rate: float
     momentum: float
     moved: float
-    spared: str
+    tuned: str
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as plain values."""
@@ -75,7 +77,7 @@ class RecipeExplanation:
             ),
             ("rate", f"{format_number(self.rate)}, so that all noise moves a weight by {format_number(self.moved)}"),
             ("momentum", f"{format_number(self.momentum)}; the mean of the weights after the later steps is kept"),
-            ("spared", self.spared),
+            ("tuned on private rows", self.tuned),
         ]
 
 
@@ -142,17 +144,29 @@ class Recipe:
         """Return features and codes of classes; a row whose label is not among the classes counts for nothing."""
         features = self.kind(rows)
         codes = places(labels, self.classes)
-        if len(codes) != len(features):
-            raise InputError("labels must be one a row; got another number, write as many as there are rows")
+        _refuse_lengths(codes, features)
         unknown = codes == len(self.classes)
         features[unknown] = np.nan
         return torch.from_numpy(features), torch.from_numpy(np.where(unknown, 0, codes))
 
     def predict(self, model: Any, rows: Any) -> list[Any]:
         """Return the classes that a trained model finds for other rows."""
+        return [self.classes[code] for code in self._scores(model, rows).argmax(dim=1).tolist()]
+
+    def predict_proba(self, model: Any, rows: Any) -> NDArray[np.float64]:
+        """Return the probability of every class for other rows, as a trained model has it."""
+        return np.asarray(self._scores(model, rows).to(torch.float64).softmax(dim=1).numpy())
+
+    def score(self, model: Any, rows: Any, labels: Sequence[Any]) -> float:
+        """Return the frequency of rows whose class a trained model finds; of private rows it is private itself."""
+        found = self._scores(model, rows).argmax(dim=1).numpy()
+        codes = places(labels, self.classes)
+        _refuse_lengths(codes, found)
+        return float(np.mean(found == codes))
+
+    def _scores(self, model: Any, rows: Any) -> Any:
         with torch.no_grad():
-            found = model(torch.from_numpy(np.nan_to_num(self.kind(rows)))).argmax(dim=1)
-        return [self.classes[code] for code in found.tolist()]
+            return model(torch.from_numpy(np.nan_to_num(self.kind(rows))))
 
     def explain(self) -> RecipeExplanation:
         """Return what is done and why, before any row is read."""
@@ -165,7 +179,7 @@ class Recipe:
             rate=self.rate,
             momentum=MOMENTUM,
             moved=_MOVED,
-            spared="the rule reads people, epsilon, delta and the relation: no settings are tried on private rows",
+            tuned="nothing: the rule reads people, epsilon, delta and the relation, and no row",
         )
 
 
@@ -212,12 +226,7 @@ def recipe(
             "for images of 28 x 28, for example",
             parameter="kind",
         )
-    if not isinstance(relation, Relation) or relation is Relation.UNSTATED:
-        raise ParameterError(
-            f"relation must be stated; got {'none' if isinstance(relation, Relation) else type(relation).__name__}, "
-            "write dp.Relation.ADD_REMOVE, for example",
-            parameter="relation",
-        )
+    stated = checked_relation(relation)
     if not isinstance(unit, str) or not unit:
         raise ParameterError(
             f"unit must say who is protected; got {'an empty text' if unit == '' else type(unit).__name__}, write "
@@ -226,7 +235,13 @@ def recipe(
         )
     people = whole_number(people, name="people", least=1, most=(1 << 28) - 1)
     price = positive(epsilon, name="epsilon"), positive(probability(delta, name="delta"), name="delta")
-    return Recipe(kind, _listed(classes), people, *price, relation, unit)
+    return Recipe(kind, _listed(classes), people, *price, stated, unit)
+
+
+def _refuse_lengths(labels: Sized, rows: Sized) -> None:
+    """Raise an error where labels and rows differ in number; neither number is said, because rows may be private."""
+    if len(labels) != len(rows):
+        raise InputError("labels must be one a row; got another number, write as many as there are rows")
 
 
 def _listed(classes: Any) -> tuple[Any, ...]:
@@ -237,7 +252,16 @@ def _listed(classes: Any) -> tuple[Any, ...]:
     listed = tuple(classes) if isinstance(classes, Sequence) and not isinstance(classes, str) else ()
     if not 2 <= len(set(listed)) == len(listed) <= _MOST_CLASSES:
         raise ParameterError(
-            "classes must be a number from 2 on, or a list of different values; got another, write ['no', 'yes']",
+            f"classes must be a number from 2 on, or a list of different values; got {_as_classes(classes)}, write "
+            "['no', 'yes']",
             parameter="classes",
         )
     return listed
+
+
+def _as_classes(classes: Any) -> str:
+    """Say what was given instead of classes."""
+    if isinstance(classes, Sequence) and not isinstance(classes, str):
+        repeated = len(set(classes)) < len(classes)
+        return f"{len(classes):,} values{', some of them equal' if repeated else ''}"
+    return as_stated(classes)

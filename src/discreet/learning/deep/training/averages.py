@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from discreet.display import as_stated
 from discreet.errors import ParameterError
 
 
@@ -117,5 +118,6 @@ def stated_average(average: Any) -> WeightAverage | None:
 def _between(value: Any, *, name: str) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value < 1:
         raise ParameterError(
-            f"{name} must be a number between 0 and 1; got another, write {name}=0.5, for example", parameter=name
+            f"{name} must be a number between 0 and 1; got {as_stated(value)}, write {name}=0.5, for example",
+            parameter=name,
         )

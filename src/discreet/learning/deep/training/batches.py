@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import as_stated
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.learning.deep.plan import BatchState, SecretBatches, uniform_slots
 
@@ -79,13 +80,14 @@ def stated_physical(sampler: Any, physical: Any) -> int:
         return int(known)
     if type(physical) is not int or not 1 <= physical <= _MOST_PHYSICAL:
         raise ParameterError(
-            f"physical must be a whole number from 1 to {_MOST_PHYSICAL:,}; got another, write physical=64, for "
-            "example. Nothing was spent.",
+            f"physical must be a whole number from 1 to {_MOST_PHYSICAL:,}; got {as_stated(physical)}, write "
+            "physical=64, for example. Nothing was spent.",
             parameter="physical",
         )
     if known is not None and known != physical:
         raise ConflictingParameters(
-            "physical must be that of the plan's sampler; got another, write it in one place. Nothing was spent.",
+            f"physical must be that of the plan's sampler, {known:,}; got {physical:,}, write it in one place. "
+            "Nothing was spent.",
             parameter="physical",
         )
     return physical

@@ -6,6 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from discreet.display import Progress
 from discreet.display.result import told_in_rows
 from discreet.errors import ParameterError
@@ -41,6 +44,14 @@ class TrainedRecipe:
     def predict(self, rows: Any) -> list[Any]:
         """Return a class for each row."""
         return self.recipe.predict(self.trained.model, rows)
+
+    def predict_proba(self, rows: Any) -> NDArray[np.float64]:
+        """Return the probability of every class for each row, in the order of `recipe.classes`."""
+        return self.recipe.predict_proba(self.trained.model, rows)
+
+    def score(self, rows: Any, labels: Sequence[Any]) -> float:
+        """Return the frequency of rows whose class is found, without noise: of private rows it is private itself."""
+        return self.recipe.score(self.trained.model, rows, labels)
 
     def _rows(self) -> list[tuple[str, str | None]]:
         return [("features", self.recipe.kind.told), *self.trained._rows()]

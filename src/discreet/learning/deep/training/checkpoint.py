@@ -21,6 +21,7 @@ from typing import Any
 
 import torch
 
+from discreet.display import as_stated
 from discreet.errors import LedgerError, LedgerMismatch, LedgerTampered, ParameterError
 from discreet.ledger.files import open_instead, open_private, synchronize, synchronize_directory
 
@@ -57,10 +58,14 @@ class Checkpoint:
             )
         if type(self.every) is not int or self.every < 1:
             raise ParameterError(
-                "every must be a whole number of steps, at least 1; got another, write every=10", parameter="every"
+                f"every must be a whole number of steps, at least 1; got {as_stated(self.every)}, write every=10",
+                parameter="every",
             )
         if type(self.secrets) is not bool:
-            raise ParameterError("secrets must be True or False; got another, write secrets=False", parameter="secrets")
+            raise ParameterError(
+                f"secrets must be True or False; got {as_stated(self.secrets)}, write secrets=False",
+                parameter="secrets",
+            )
 
     @property
     def place(self) -> Path:

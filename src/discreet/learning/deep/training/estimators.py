@@ -14,7 +14,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from discreet.display import Progress
+from discreet.display import Progress, as_stated
 from discreet.errors import MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.learning.base import (
@@ -116,7 +116,8 @@ class DeepEstimator(PrivateEstimator):
     def telling(self, progress: Progress | None) -> Self:
         """Have the next fit tell how many of its steps are done; both numbers are public.
 
-        A fit that is refused, or fails, is not counted, and a model that a ledger had stored is handed out without steps.
+        A fit that is refused, or fails, is not the next one; a model that a ledger had stored is handed out without a
+        step, and nothing is told.
 
         Args:
             progress: called with the number of steps that are done, and that of all steps; None to tell nobody.
@@ -223,7 +224,8 @@ class DeepEstimator(PrivateEstimator):
         stated = self.learning_rate
         if isinstance(stated, bool) or not isinstance(stated, int | float) or not 0 < stated < _MOST_RATE:
             raise ParameterError(
-                "learning_rate must be a positive number; got another, write learning_rate=1.0, for example",
+                f"learning_rate must be a positive number; got {as_stated(stated)}, write learning_rate=1.0, for "
+                "example",
                 parameter="learning_rate",
             )
         return float(stated)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from discreet.display import as_stated
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.learning.deep.clip import secret_masks
 
@@ -195,7 +196,8 @@ def _length(data: Any) -> int:
 def _several(rows: Any) -> int:
     if type(rows) is not int or rows < 1:
         raise ParameterError(
-            "rows must be a whole number, how many rows a person has; got another, write rows=1. Nothing was spent.",
+            f"rows must be a whole number, how many rows a person has; got {as_stated(rows)}, write rows=1. "
+            "Nothing was spent.",
             parameter="rows",
         )
     return rows
