@@ -6,7 +6,15 @@ import time
 from collections.abc import Iterator
 
 from benchmarks.common.bars import Bar
-from discreet.learning.deep.plan import Clip, CyclicPoisson, FullBatch, IndependentNoise, Plan, PoissonBatches
+from discreet.learning.deep.plan import (
+    BallsInBins,
+    Clip,
+    CyclicPoisson,
+    FullBatch,
+    IndependentNoise,
+    Plan,
+    PoissonBatches,
+)
 from discreet.learning.deep.plan.mixing import prefix_error
 from discreet.privacy import Relation, balls_in_bins_loss, gaussian_loss, subsample
 
@@ -57,6 +65,7 @@ def calibration() -> Iterator[Bar]:
         for name, sampler, steps in (
             ("Poisson", PoissonBatches(rate=256 / 60_000), 2344),
             ("full batch", FullBatch(), 100),
+            ("balls in bins, 1,000 an epoch", BallsInBins(steps_per_epoch=1000), 5000),
         ):
             start = time.process_time()
             Plan.for_target(

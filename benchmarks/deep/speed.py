@@ -1,11 +1,12 @@
 """The time and the memory of one private step over a plain step, the same network and batch, in turns.
 
-Steps are whole: forward, backward, clipping, noise, update; one thread computes, medians of rounds. Float steps add
-torch's normal numbers. Exact steps go through `IntegerRelease` as the trainer does: float64 sums, integers, exact noise
-that a second thread draws while the step is computed. `exact` is the time that one waits, `exact CPU` counts the second
-thread too; all other times are CPU time. Opacus is timed where it lies under .peers/opacus (or DISCREET_PEER_OPACUS),
-made by `pip install --no-deps --target`; what raises an error is left out. Memory is what tensors hold at the peak of a
-step. `python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG] [--memory]` prints a line a network.
+Steps are whole, as the trainer takes them: forward, backward, clipping, noise, update; one thread computes, medians of
+rounds. Float steps add torch's normal numbers (`FloatRelease`). Exact steps go through `IntegerRelease`: float64 sums,
+integers, exact noise that a second thread draws while the step is computed. `exact` is the time that one waits, `exact
+CPU` counts the second thread too; all other times are CPU time. Opacus is timed where it lies under .peers/opacus (or
+DISCREET_PEER_OPACUS), made by `pip install --no-deps --target`; what raises an error is left out. Memory is what
+tensors hold at the peak of a step. `python -m benchmarks.deep.speed [--batch 64] [--rounds 9] [--only CNN VGG]
+[--memory]` prints a line a network.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from benchmarks.common.bars import Bar
 from benchmarks.deep.models import NETWORKS, Network
 from benchmarks.deep.opacus_steps import opacus_sides
 from discreet.learning.deep.clip import ClippedSum, CrossEntropy
-from discreet.learning.deep.noise import GradientGrid, IntegerRelease
+from discreet.learning.deep.noise import FloatRelease, GradientGrid, IntegerRelease
 from discreet.learning.deep.plan import Clip
 
 RATE = 1e-4
@@ -62,48 +63,32 @@ def private_step(model: Any, network: Network, inputs: Any, targets: Any, exact:
     rule = Clip(NORM)
     clipped = ClippedSum(model, CrossEntropy(network.classes), rule, physical=rows, exact=exact, example=example)
     present = torch.ones(rows, dtype=torch.bool)
-    trained = list(clipped.parameters)
-    optimizer = torch.optim.SGD(trained, lr=RATE)
-    noisy = _exact(clipped, rows) if exact else _floating(trained)
+    optimizer = torch.optim.SGD(clipped.parameters, lr=RATE)
+    release = _release(clipped, rows, exact)
+    steps = iter(range(_STEPS))
 
     def step() -> None:
-        optimizer.zero_grad()
-        sums = noisy(clipped(inputs, targets, present))
-        torch._foreach_div_(sums, rows)
-        for value, one in zip(trained, sums, strict=True):
-            value.grad = one.to(value.dtype)
+        release.clear()
+        release.add(clipped(inputs, targets, present))
+        for value, one in zip(clipped.parameters, release.release(next(steps)), strict=True):
+            value.grad = one.div_(rows).to(value.dtype)
         optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
 
     return step
 
 
-def _floating(trained: list[Any]) -> Callable[[Any], Any]:
-    """Return what adds torch's normal numbers."""
-    sizes = [value.numel() for value in trained]
-
-    def noisy(sums: Any) -> Any:
-        noise = torch.randn(sum(sizes)).split(sizes)
-        torch._foreach_add_(sums, [one.view_as(value) for one, value in zip(noise, trained, strict=True)])
-        return sums
-
-    return noisy
-
-
-def _exact(clipped: Any, rows: int) -> Callable[[Any], Any]:
-    """Return what rounds, adds exact noise, and hands out steps in order."""
+def _release(clipped: ClippedSum, rows: int, exact: bool) -> Any:
+    """Return what adds noise and hands out steps in order: exact, or torch's normal numbers."""
+    shapes = [tuple(one.shape) for one in clipped.parameters]
+    if not exact:
+        return FloatRelease(shapes, deviation=NORM, steps=_STEPS)
     grid = GradientGrid(
         norm=Fraction(NORM), dimension=clipped.dimension, physical=rows, batches=_BATCHES,
         summation_error=Fraction(clipped.summation_error), scale=Fraction(1), fixed_slots=False,
         sizes=tuple(clipped.sizes),
     )  # fmt: skip
-    release = IntegerRelease(grid, [tuple(one.shape) for one in clipped.parameters], steps=_STEPS)
-    steps = iter(range(_STEPS))
-
-    def noisy(sums: Any) -> Any:
-        release.add(sums)
-        return release.release(next(steps))
-
-    return noisy
+    return IntegerRelease(grid, shapes, steps=_STEPS)
 
 
 def ratios(network: Network, batch: int, rounds: int) -> dict[str, float]:

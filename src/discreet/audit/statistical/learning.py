@@ -114,10 +114,12 @@ def _combined(scores: tuple[RunScore, ...]) -> RunScore:
     return scores[0] if len(scores) == 1 or not scores[0].learned else MeanScore(scores)
 
 
-def _ranked(scores: list[RunScore], held: list[Any], columns: Columns, aim: LearningAim) -> list[tuple[Event, Ranking]]:
+def _ranked(
+    scores: list[RunScore], held: list[Any], columns: Columns, aim: LearningAim
+) -> list[tuple[Event, _Ranking]]:
     """Choose a threshold for each score by runs that it was not fitted to, and return the best events."""
     rankings = [
-        Ranking.of(score, *(np.concatenate(side) for side in zip(*parts, strict=True)))
+        _Ranking.of(score, *(np.concatenate(side) for side in zip(*parts, strict=True)))
         for score, parts in zip(scores, held, strict=True)
     ]
     best = max((ranking.gain for ranking in rankings), default=0.0)
@@ -135,10 +137,10 @@ def _ranked(scores: list[RunScore], held: list[Any], columns: Columns, aim: Lear
     return [kept[0], hopeful, *kept[1:]] if hopeful else kept
 
 
-def _hopeful(best: Event, rankings: list[tuple[RunScore, Ranking]], aim: LearningAim) -> tuple[Event, Ranking] | None:
+def _hopeful(best: Event, rankings: list[tuple[RunScore, _Ranking]], aim: LearningAim) -> tuple[Event, _Ranking] | None:
     """Return an event that is rarer than the best one and may tell much more, as far as few counts can say."""
     beyond = float(np.log(best.chances[0] / best.chances[1])) if best.chances[1] > 0.0 else np.inf
-    found: tuple[Event, Ranking] | None = None
+    found: tuple[Event, _Ranking] | None = None
     for score, ranking in rankings:
         for above, swapped in ranking.forms():
             rare = ranking.hopeful(above, swapped, beyond, best.target, aim)
@@ -148,7 +150,7 @@ def _hopeful(best: Event, rankings: list[tuple[RunScore, Ranking]], aim: Learnin
     return found
 
 
-def _moved(event: Event, ranking: Ranking, everything: tuple[View, View]) -> Event:
+def _moved(event: Event, ranking: _Ranking, everything: tuple[View, View]) -> Event:
     """Put the threshold where the mean of the fits shows the event about as often as the single fits did."""
     if not isinstance(event.score, MeanScore):
         return event
@@ -204,7 +206,7 @@ def _sums(first: View, second: View, tables: list[TableScore]) -> Iterator[RunSc
 
 
 @dataclass(frozen=True)
-class Ranking:
+class _Ranking:
     """Held-out runs of both inputs, sorted by a score, and the slope that makes its values logarithms of likelihoods.
 
     The count of a rare event says little about its chance, and the best of many thresholds owes much to luck. A score
@@ -220,7 +222,7 @@ class Ranking:
     gain: float = 0.0  # in held-out log-likelihood, over guessing
 
     @classmethod
-    def of(cls, score: RunScore, first: Floats, second: Floats) -> Ranking:
+    def of(cls, score: RunScore, first: Floats, second: Floats) -> _Ranking:
         """Sort what a score made of the runs of both inputs."""
         ones, twos = np.sort(first), np.sort(second)
         if not score.calibrated:

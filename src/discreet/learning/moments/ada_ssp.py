@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from discreet.learning.base import Public, regime
 from discreet.learning.exact import STEPS, FitRows, Measurements, exact_sum, in_ball, products
 from discreet.learning.moments.gram import gram_noise, gram_signal, released_gram
-from discreet.learning.moments.linear import Ball, LinearModel
+from discreet.learning.moments.linear import Ball, MomentsRegressor
 
 Floats = NDArray[np.float64]
 _REACH = 0.5  # of a row, times the root of the number of features
@@ -24,7 +24,7 @@ _FAILING = 0.05  # the chance that the ridge is too small, as in the paper
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AdaSSP(LinearModel):
+class AdaSSP(MomentsRegressor):
     """Least squares from noisy X'X and X'y with a ridge that is only as large as the noise asks for.
 
     A reference: where a model is more than noise, `Ridge` and `LinearRegression` are more accurate. Features and target

@@ -64,7 +64,7 @@ class Ball:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearModel(PrivateRegressor, ABC):
+class MomentsRegressor(PrivateRegressor, ABC):
     """The base of linear models that are solved from released moments."""
 
     def _keep(self, ball: Ball, weights: Floats, constant: float) -> None:

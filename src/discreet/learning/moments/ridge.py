@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.learning.base import Public, regime
 from discreet.learning.exact import FitRows, Measurements, in_ball
 from discreet.learning.moments.gram import gram_noise, gram_signal, released_gram
-from discreet.learning.moments.linear import Ball, LinearModel
+from discreet.learning.moments.linear import Ball, MomentsRegressor
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
@@ -31,7 +31,7 @@ _SPREADS = np.exp(np.linspace(-12.0, 4.0, 161))[:, np.newaxis]  # variances that
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class Ridge(LinearModel):
+class Ridge(MomentsRegressor):
     """Linear regression from one release of all second moments, with as much shrinkage as is likely.
 
     Features and target are moved into [-1, 1] by their bounds, and rows farther than 0.4 sqrt(features) from the middle

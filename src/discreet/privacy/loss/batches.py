@@ -29,7 +29,7 @@ def balls_in_bins_loss(
         Proof: see there.
     Accuracy. For 100 and 1,000 steps, scales from 1/2 to 2 and delta = 1e-6 the bounds on epsilon are less than 1e-3
         apart; there is no randomness in them.
-    Cost. At scale 1 about .1 s for 100 steps and .2 s for 1,000, at 1/2 four times as much; about a quarter of it with
+    Cost. At scale 1 about .1 s for 100 steps and .2 s for 1,000, at 1/2 three times as much; about a quarter of it with
         half as many cells.
     Reference. Chua et al. 2025.
 

@@ -22,6 +22,7 @@ from discreet.privacy.pairs.worst_pairs import NormalPair, enclosed
 Floats = NDArray[np.float64]
 
 _CELLS = 800  # for the noise that gives a ratio of 1: bounds 1e-3 apart in epsilon or nearer
+_MANY_CELLS = 1400  # for ratios from 1.75 to 4; the bounds are then as near relative to epsilon
 _FEWEST, _MOST = 16, 1 << 14
 # outside these limits cells are narrower than floats, or numbers too large: the price is that of one step
 _LEAST_SQUARE, _LARGEST, _MOST_STEPS = 1e-18, 16, 1 << 34
@@ -64,7 +65,7 @@ class BallsInBinsPair(Pair):
     def __post_init__(self) -> None:
         object.__setattr__(self, "mu", nonnegative(self.mu, name="mu"))
         object.__setattr__(self, "steps", whole(self.steps, name="steps"))
-        cells = _CELLS * max(math.ceil(4 * min(self.mu, _LARGEST)), 4) // 4 if self.cells is None else self.cells
+        cells = _usual_cells(self.mu) if self.cells is None else self.cells
         object.__setattr__(self, "cells", whole(cells, name="cells"))
         if not _FEWEST <= cells <= _MOST:
             raise ParameterError(
@@ -137,6 +138,12 @@ class BallsInBinsPair(Pair):
     def reversed(self) -> BallsInBinsPair:
         """Exchange P and Q: the other direction."""
         return BallsInBinsPair(self.mu, self.steps, self.side.opposite, self.cells)
+
+
+def _usual_cells(mu: Number) -> int:
+    """Return how many cells it takes for bounds on epsilon that are near each other: 1e-3 for a mu of up to 3."""
+    quarters = max(math.ceil(4 * min(mu, _LARGEST)), 4)
+    return max(min(_CELLS * quarters // 4, _MANY_CELLS), _MANY_CELLS * quarters // 16)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -107,9 +107,13 @@ class _Grid:
 
     def cell(self, sums: Floats) -> Indices:
         """Return the cell of each sum, up to rounding."""
+        position = sums + self.offset
         with np.errstate(divide="ignore"):
-            position = (np.log(sums + self.offset) - math.log(self.points[1] + self.offset)) / self.step
-        return np.clip(position + 1, 0, len(self.points) - 2).astype(np.int64)
+            np.log(position, out=position)
+        position *= 1 / self.step
+        position += 1 - math.log(self.points[1] + self.offset) / self.step
+        np.minimum(position, len(self.points) - 2, out=position)
+        return np.maximum(position, 0, out=position).astype(np.int64)
 
 
 def _first(mu: Fraction, offset: float, cells: int, *, upper: bool) -> SumLaw:
@@ -188,13 +192,14 @@ def _split(first: SumLaw, second: SumLaw, grid: _Grid) -> tuple[Floats, Floats, 
     total, outside = np.zeros(len(points)), 0.0
     for sums, masses in _outcomes(first, second):
         cell = grid.cell(sums)
-        part = (sums - points[cell]) / widths[cell]
-        strays = np.flatnonzero((part < 0) | (part > 1))
-        if len(strays):
+        part = sums - points[cell]
+        part /= widths[cell]
+        if part.min() < 0 or part.max() > 1:
+            strays = np.flatnonzero((part < 0) | (part > 1))
             distance = np.maximum(-part[strays], part[strays] - 1) * widths[cell[strays]]
             outside = max(outside, float(np.max(distance / sums[strays])))
             np.clip(part, 0.0, 1.0, out=part)
-        right = masses * part
+        right = np.multiply(masses, part, out=part)
         total[1:] += np.bincount(cell, right, len(points) - 1)
         np.subtract(masses, right, out=masses)
         total[:-1] += np.bincount(cell, masses, len(points) - 1)
@@ -207,7 +212,7 @@ def _merged(first: SumLaw, second: SumLaw, grid: _Grid) -> tuple[Floats, Floats,
     for sums, masses in _outcomes(first, second):
         cell = grid.cell(sums)
         mass += np.bincount(cell, masses, len(mass))
-        mean += np.bincount(cell, masses * sums, len(mass))
+        mean += np.bincount(cell, np.multiply(masses, sums, out=masses), len(mass))
     seen = mass > 0
     return mean[seen] / mass[seen], mass[seen], 0.0
 

@@ -146,6 +146,32 @@ def test_the_model_is_left_as_it_was():
     clipped = oracle.clipped_sum(model, inputs, targets, oracle.Rule(0.5))
     before = [value.detach().clone() for value in model.parameters()]
     clipped(inputs, targets, oracle.everyone(ROWS))
-    assert all(not module._forward_hooks for module in model.modules())
+    assert all(not module._forward_hooks and "forward" not in vars(module) for module in model.modules())
     assert all(value.grad is None for value in model.parameters())
     assert all(torch.equal(one, value) for one, value in zip(before, model.parameters(), strict=True))
+
+
+def test_a_forward_of_ones_own_is_called_and_stays_also_after_an_error():
+    model, inputs, targets = small("norms")
+    layer = next(module for module in model.modules() if isinstance(module, torch.nn.Linear))
+    plain, calls = layer.forward, []
+
+    def counted(given):
+        calls.append(1)
+        if len(calls) == fails_at:
+            raise KeyboardInterrupt
+        return plain(given)
+
+    fails_at = 0
+    clipped = oracle.clipped_sum(model, inputs, targets, oracle.Rule(0.5))
+    expected = clipped(inputs, targets, oracle.everyone(ROWS))
+    layer.forward = counted
+    found = clipped(inputs, targets, oracle.everyone(ROWS))
+    assert len(calls) == 1
+    assert all(torch.equal(one, other) for one, other in zip(found, expected, strict=True))
+    fails_at = 2
+    with pytest.raises(KeyboardInterrupt):
+        clipped(inputs, targets, oracle.everyone(ROWS))
+    assert layer.forward is counted
+    again = clipped(inputs, targets, oracle.everyone(ROWS))
+    assert all(torch.equal(one, other) for one, other in zip(again, expected, strict=True))

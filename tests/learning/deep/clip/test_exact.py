@@ -12,7 +12,7 @@ from benchmarks.deep.models import NETWORKS  # noqa: E402
 from discreet.learning.deep.clip import BinaryCrossEntropy, CrossEntropy  # noqa: E402
 from discreet.learning.deep.clip.layers.arithmetic import Arithmetic  # noqa: E402
 from discreet.learning.deep.clip.layers.embedding import embedding_part, merged_part  # noqa: E402
-from discreet.learning.deep.clip.layers.linear import linear_part  # noqa: E402
+from discreet.learning.deep.clip.layers.linear import linear_part, outer_part  # noqa: E402
 from discreet.learning.deep.clip.weights import KAPPA, clip_weights, summation_error  # noqa: E402
 from tests.learning.deep.clip import oracle  # noqa: E402
 from tests.learning.deep.clip.hostile import hostile_pair  # noqa: E402
@@ -49,8 +49,10 @@ def test_weights_and_sums_hold_in_rational_arithmetic(positions, rounds):
     finite = 0
     for _ in range(rounds(sample=60, full=3_000)):
         a, e = hostile_pair(generator, UNITS, positions, INPUTS, OUTPUTS)
-        way = "outer" if positions == 1 else "ghost"
-        part = linear_part(EXACT, way, a, e, weight=True, bias=True)
+        if positions == 1:
+            part = outer_part(EXACT, a.flatten(1), e.flatten(1), weight=True, bias=True)
+        else:
+            part = linear_part(EXACT, "ghost", a, e, weight=True, bias=True)
         weights, lost = clip_weights([part], 1.0, normalized=False, exact=True)
         sums = part.total(weights, lost)
         real = [[Fraction(0)] * (INPUTS + 1) for _ in range(OUTPUTS)]

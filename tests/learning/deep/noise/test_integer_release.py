@@ -114,7 +114,8 @@ def test_an_interrupted_release_leaves_nothing_to_the_next_step(when, monkeypatc
 
 
 def test_an_interrupted_batch_can_be_forgotten(monkeypatch):
-    release = IntegerRelease(grid_of(Fraction(1, 1 << 26)), SHAPES, steps=1)
+    large = (300, 150)  # more than is added at once
+    release = IntegerRelease(grid_of(Fraction(1, 1 << 26), dimension=45_000), [large], steps=1)
     real = torch.mul
     calls = []
 
@@ -127,7 +128,7 @@ def test_an_interrupted_batch_can_be_forgotten(monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(torch, "mul", second_fails)
         with pytest.raises(KeyboardInterrupt):
-            release.add(sums_of(0.2))
+            release.add([torch.full(large, 0.2, dtype=torch.float64)])
     release.clear()
     assert float(release.release(0)[0].abs().max()) < 1e-6
 

@@ -7,6 +7,7 @@ import pickle
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -523,3 +524,6 @@ def test_arrays_are_told_how_to_become_tensors():
         _trained_with_floats((np.zeros((10, 3)), [0] * 10))
     with pytest.raises(ParameterError, match="of another length"):
         _trained_with_floats((torch.zeros(10, 3),))
+    for one in (pd.DataFrame({"age": [1, 2]}), np.zeros((10, 3))):
+        with pytest.raises(ParameterError, match=rf"got one {type(one).__name__}, write data=\(torch.as_tensor\(X\)"):
+            _trained_with_floats(one)

@@ -27,7 +27,7 @@ from discreet.learning.deep.clip.made_up import MadeUp
 from discreet.learning.deep.clip.probe import probe
 from discreet.learning.deep.clip.recording import Recording
 from discreet.learning.deep.clip.settings import check_model, check_settings, secret_masks
-from discreet.learning.deep.clip.survey import survey
+from discreet.learning.deep.clip.survey import ModelSurvey, survey
 from discreet.learning.deep.clip.weights import clip_weights, summation_error
 
 Loss = Callable[[Any, Any], Any]
@@ -91,17 +91,14 @@ class ClippedSum:
         check_settings(self._device, exact=self.exact)
         self._made_up = MadeUp(example, model, loss, self._device)
         found = survey(model, self.parameters, self.names, self._forward_only, units=self.physical, rows=self.rows)
-        self._layers, self._tables = found.clusters, found.tables
-        self._hooked = [{layer.module: found.axes[layer.module] for layer in cluster} for cluster in found.clusters]
-        modules = {module for one in self._hooked for module in one}
-        self._nested = any(inner in modules for one in modules for inner in one.modules() if inner is not one)
+        self._layers = found.clusters
+        self._recording = self._watching(found, [])
         self.slots = [cluster_slots(cluster) for cluster in self._layers]
         self.choices: list[Choice] = []
-        self._evened: list[Any] = []
         self._measure()
         self.slot_independent = probe(self, self._made_up)
         if self.exact and not self.slot_independent:
-            self._evened = [module for module in model.modules() if uneven(module)]
+            self._recording = self._watching(found, [module for module in model.modules() if uneven(module)])
             self.slot_independent = probe(self, self._made_up)
 
     @property
@@ -177,29 +174,26 @@ class ClippedSum:
         return clip_weights(parts, norm, normalized=self._mode == "normalized", exact=self.exact)
 
     def _add(self, sums: list[Any], places: Sequence[int], parts: list[Part | None]) -> None:
-        """Sum the parts that are clipped together, forgetting each as soon as it is summed."""
+        """Sum the parts that are clipped together, the last first, forgetting each as soon as it is summed."""
         weights = self.weights([part for part in (parts[place] for place in places) if part is not None])
-        for place in places:
+        for place in reversed(places):
             part, parts[place] = parts[place], None
             if part is not None:
                 for slot, value in zip(self.slots[place], part.total(*weights), strict=True):
                     sums[slot] = value
 
     def run(self, inputs: tuple[Any, ...], targets: Any, here: Tensor, ready: Callable[[int, Calls], None]) -> Tensor:
-        """Run forward and backward with hooks, handing on clusters of layers; return the losses."""
-        hooks = Recording(
-            self._hooked,
-            ready,
-            tables=self._tables,
-            evened=self._evened,
-            rows=self.physical * self.rows,
-            nested=self._nested,
-        )
-        with torch.enable_grad(), hooks as recording:
+        """Run forward and backward, handing on clusters of layers; return the losses."""
+        with torch.enable_grad(), self._recording.handing_to(ready) as recording:
             losses = self._losses(inputs, targets)
             factors = here.to(losses.dtype)
             recording.backward(losses, factors if self.rows == 1 else factors / self.rows)
             return losses.detach()
+
+    def _watching(self, found: ModelSurvey, evened: list[Any]) -> Recording:
+        """Return what watches the trained modules, and computes the products of some in even widths."""
+        clusters = [{layer.module: found.axes[layer.module] for layer in cluster} for cluster in found.clusters]
+        return Recording(clusters, tables=found.tables, evened=evened, rows=self.physical * self.rows)
 
     def _run_quietly(self, *arguments: Any) -> None:
         """Run on a batch of people: nothing of it may reach an exception."""
@@ -236,7 +230,10 @@ class ClippedSum:
                 f"present must be a tensor of {self.physical} truth values, or one a row; got something else, write "
                 f"torch.ones({self.physical}, dtype=torch.bool)."
             )
-        return present.to(self._device).reshape(self.physical, -1).expand(-1, self.rows).reshape(-1)
+        here = present.to(self._device)
+        if self.rows == 1:
+            return here.reshape(-1)
+        return here.reshape(self.physical, -1).expand(-1, self.rows).reshape(-1)
 
     def _measure(self) -> None:
         """Choose the way of each cluster by timing on made-up rows, and note the lengths of its sums."""

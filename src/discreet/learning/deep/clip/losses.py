@@ -50,10 +50,10 @@ class CrossEntropy:
                 "class.",
                 parameter="targets",
             )
-        fits = targets.clamp(0, self.classes - 1) == targets
+        unknown = targets.clamp(0, self.classes - 1) != targets
         if targets.dim() > 1:
-            fits = fits.flatten(1).all(1).view(-1, *(1,) * (targets.dim() - 1))
-        safe = torch.where(fits, targets, _NOTHING).long()
+            unknown = unknown.flatten(1).any(1).view(-1, *(1,) * (targets.dim() - 1))
+        safe = targets.long().masked_fill(unknown, _NOTHING)
         scores = scores.movedim(-1, 1) if targets.dim() > 1 else scores
         each = functional.cross_entropy(scores, safe, reduction="none", ignore_index=_NOTHING)
         return each.flatten(1).mean(1) if targets.dim() > 1 else each

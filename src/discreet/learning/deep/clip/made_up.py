@@ -38,6 +38,7 @@ class MadeUp:
                 )
         self._inputs = tuple(one.detach().to(device) for one in inputs)
         self._targets = targets.detach().to(device)
+        self._forms = [(tuple(one.shape[1:]), one.dtype, one[:1]) for one in (*self._inputs, self._targets)]
         self._words = min(
             (module.num_embeddings for module in model.modules() if isinstance(module, nn.Embedding | nn.EmbeddingBag)),
             default=None,
@@ -74,16 +75,15 @@ class MadeUp:
             raise InputError(
                 f"inputs must be {len(self._inputs)} tensors as in the example; got {len(given)}, write a tuple."
             )
-        for one, model in zip((*given, targets), (*self._inputs, self._targets), strict=True):
+        taken = []
+        for one, (shape, kind, padding) in zip((*given, targets), self._forms, strict=True):
             if not isinstance(one, torch.Tensor):
                 raise InputError("a batch must hold tensors; got something else, write torch.as_tensor(...).")
-            if one.shape[1:] != model.shape[1:] or len(one) != rows or one.dtype != model.dtype:
+            if one.shape != (rows, *shape) or one.dtype != kind:
                 raise InputError(
-                    f"a batch must have {rows} rows of shape {tuple(model.shape[1:])} and type {model.dtype}; got "
-                    f"shape {tuple(one.shape)} and type {one.dtype}, write padding rows in slots that nobody takes."
+                    f"a batch must have {rows} rows of shape {shape} and type {kind}; got shape {tuple(one.shape)} and "
+                    f"type {one.dtype}, write padding rows in slots that nobody takes."
                 )
-        taken = [
-            torch.where(here.view(-1, *(1,) * (one.dim() - 1)), one.to(self._device), model[:1])
-            for one, model in zip((*given, targets), (*self._inputs, self._targets), strict=True)
-        ]
+            select = here.view(rows, *(1,) * len(shape)) if shape else here
+            taken.append(torch.where(select, one.to(self._device), padding))
         return tuple(taken[:-1]), taken[-1]

@@ -1,4 +1,4 @@
-"""One forward and one backward with hooks: what modules were given, and the gradients of what they returned."""
+"""One forward and one backward, watched: what modules were given, and the gradients of what they returned."""
 
 from __future__ import annotations
 
@@ -25,86 +25,100 @@ class Axes:
 
 
 class Recording:
-    """Hooks on modules for one pass; a cluster of modules is handed on as soon as all its gradients are there.
+    """What modules do in one pass at a time; a cluster of modules is handed on as soon as all its gradients are there.
 
-    Hooks of tensors see gradients with respect to what a layer returned even where an activation overwrites it, and
-    autograd is asked for the first outputs only: it forms no gradient of a weight. Where one hooked module lies inside
-    another, whose own tensors may come first, it is asked for all.
+    While a pass runs, `forward` of the modules is another. Hooks of tensors see gradients with respect to what a layer
+    returned even where an activation overwrites it, and autograd is asked for the first outputs only: it forms no
+    gradient of a weight. Where one watched module lies inside another, whose own tensors may come first, it is asked
+    for all.
     """
 
     def __init__(
-        self,
-        clusters: Sequence[Mapping[Any, Axes]],
-        ready: Callable[[int, Mapping[Any, list[Call]]], None],
-        *,
-        tables: Mapping[Any, int],
-        evened: Sequence[Any],
-        rows: int,
-        nested: bool,
+        self, clusters: Sequence[Mapping[Any, Axes]], *, tables: Mapping[Any, int], evened: Sequence[Any], rows: int
     ) -> None:
-        self._clusters, self._ready = clusters, ready
+        self._clusters, self._tables, self._rows = clusters, tables, rows
         self._of = {module: place for place, cluster in enumerate(clusters) for module in cluster}
-        self._calls: list[dict[Any, list[Call]] | None] = [{module: [] for module in one} for one in clusters]
-        self._waiting = [0] * len(clusters)
+        self._evened = frozenset(evened)
+        self._nested = any(inner in self._of for one in self._of for inner in one.modules() if inner is not one)
+        self._watched = tuple(dict.fromkeys((*self._of, *tables, *evened)))
+        self._before: list[tuple[Any, Any]] = []
+        self._open = False
+
+    def handing_to(self, ready: Callable[[int, Mapping[Any, list[Call]]], None]) -> Self:
+        """Return this recording for a pass, whose clusters are handed to `ready`."""
+        self._ready = ready
+        self._calls: list[dict[Any, list[Call]] | None] = [{module: [] for module in one} for one in self._clusters]
+        self._waiting = [0] * len(self._clusters)
         self._edges: list[Any] = []
-        self._handles: list[Any] = []
-        self._open = True
-        self._nested, self._tables, self._evened, self._rows = nested, tables, evened, rows
         self._fits: Tensor | None = None
+        return self
 
     def __enter__(self) -> Self:
-        for module in self._of:
-            self._handles.append(module.register_forward_hook(self._called, with_kwargs=True))
-        for module in self._tables:
-            self._handles.append(module.register_forward_pre_hook(self._looked_up))
-        for module in self._evened:
-            module.forward = partial(even_product, module)
+        self._leave_modules()  # of a pass that was interrupted before it could
+        self._open = True
+        for module in self._watched:
+            own = vars(module)
+            self._before.append((own, own.get("forward")))
+            forward = partial(even_product, module) if module in self._evened else module.forward
+            own["forward"] = partial(self._called, module, forward)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        for handle in self._handles:
-            handle.remove()
-        for module in self._evened:
-            del module.forward
+        self._leave_modules()
         self._calls.clear()
         self._edges.clear()
+        del self._ready
 
-    def _looked_up(self, module: Any, args: Any) -> Any:
+    def _leave_modules(self) -> None:
+        """Give the modules their own `forward` again."""
+        while self._before:
+            own, forward = self._before.pop()
+            own.pop("forward", None)
+            if forward is not None:
+                own["forward"] = forward
+
+    def _called(self, module: Any, forward: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Return what a module returns, and keep its call."""
+        if not self._open:
+            return forward(*args, **kwargs)
+        if args and module in self._tables:
+            args = self._looked_up(module, *args)
+        output = forward(*args, **kwargs)
+        return self._kept(module, args, kwargs, output) if module in self._of else output
+
+    def _looked_up(self, module: Any, ids: Tensor, *others: Any) -> tuple[Any, ...]:
         """Put a word of the table where an id is none, and remember the rows: an error would tell about a person."""
-        if not self._open or not args:
-            return None
-        low, high = torch.aminmax(args[0])
+        low, high = torch.aminmax(ids)
         if low >= 0 and high < module.num_embeddings:
-            return None
-        fits = args[0].clamp(0, module.num_embeddings - 1) == args[0]
+            return (ids, *others)
+        fits = ids.clamp(0, module.num_embeddings - 1) == ids
         rows = fits.movedim(self._tables[module], 0).reshape(self._rows, -1).all(1)
         self._fits = rows if self._fits is None else self._fits & rows
-        return (torch.where(fits, args[0], 0), *args[1:])
+        return (torch.where(fits, ids, 0), *others)
 
-    def _called(self, module: Any, args: Any, kwargs: Any, output: Any) -> Any:
+    def _kept(self, module: Any, args: Any, kwargs: Any, output: Any) -> Any:
         """Keep the inputs of a call and wait for the gradients of its outputs, which are returned."""
-        if not self._open:
-            return output
         if not isinstance(output, torch.Tensor):
             # one output may be computed from another: gradients are taken of aliases, which only others read
             output = pytree.tree_map_only(torch.Tensor, lambda value: value.view_as(value), output)
         place = self._of[module]
         axes = self._clusters[place][module]
         simple = len(args) == 1 and not kwargs and isinstance(args[0], torch.Tensor)
-        leaves, form = (list(args), None) if simple else pytree.tree_flatten((args, kwargs))
-        passed = any(isinstance(leaf, torch.Tensor) and leaf.requires_grad for leaf in leaves)
-        versions = [leaf._version if isinstance(leaf, torch.Tensor) else 0 for leaf in leaves]
+        leaves, form = (args, None) if simple else pytree.tree_flatten((args, kwargs))
+        given = [leaf for leaf in leaves if isinstance(leaf, torch.Tensor)]
+        versions = [leaf._version for leaf in given]
         kept = [leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         call = Call(kept, form, axes.inputs, axes.outputs, versions)
         outputs = [output] if isinstance(output, torch.Tensor) else pytree.tree_leaves(output)
+        first = self._nested or not any(leaf.requires_grad for leaf in given)
         for where in axes.outputs:
             value = outputs[where]
             call.shapes[where] = (value.shape, value.dtype, value.device)
             if value.requires_grad:
                 self._waiting[place] += 1
-                if self._nested or not passed:
+                if first:
                     self._edges.append(get_gradient_edge(value))
                 value.register_hook(partial(self._arrived, place, call, where))
         calls = self._calls[place]
@@ -114,7 +128,7 @@ class Recording:
 
     def _arrived(self, place: int, call: Call, where: int, signal: Tensor) -> None:
         """Take the gradient of one output; after the last one of a cluster hand it on."""
-        call.signals[where] = signal.detach()
+        call.signals[where] = signal
         self._waiting[place] -= 1
         if self._waiting[place] == 0:
             self._hand_on(place)
@@ -126,13 +140,12 @@ class Recording:
             return
         for some in calls.values():
             for call in some:
-                for leaf, version in zip(call.leaves, call.versions, strict=True):
-                    if isinstance(leaf, torch.Tensor) and leaf._version != version:
-                        raise ParameterError(
-                            "model must not overwrite what a trained layer was given; got an in-place operation on the "
-                            "input of a layer, write it without inplace=True or the trailing underscore.",
-                            parameter="model",
-                        )
+                if [leaf._version for leaf in call.leaves if isinstance(leaf, torch.Tensor)] != call.versions:
+                    raise ParameterError(
+                        "model must not overwrite what a trained layer was given; got an in-place operation on the "
+                        "input of a layer, write it without inplace=True or the trailing underscore.",
+                        parameter="model",
+                    )
         self._ready(place, calls)
         for some in calls.values():  # the graph holds the hooks, and these the calls, until the pass is over
             for call in some:

@@ -23,14 +23,15 @@ def clip_weights(parts: Sequence[Part], norm: float, *, normalized: bool, exact:
         A norm of zero, of `LONGEST` or more, or one that is not a number gives weight zero by selection.
     """
     squared = _added([part.squared for part in parts])
-    ratio = norm / squared.sqrt().add_(NORMALIZED * norm) if normalized else squared.rsqrt().mul_(norm)
+    most = norm * (1 - 2 * gamma(len(parts) + 16)) if exact else norm
+    ratio = most / squared.sqrt().add_(NORMALIZED * norm) if normalized else squared.rsqrt().mul_(most)
     if exact:
         if any(part.reach is not None for part in parts):
             reach = _added([part.squared if part.reach is None else part.reach for part in parts])
-            ratio = torch.minimum(ratio, KAPPA * norm / reach.sqrt())
-        ratio = torch.where(squared > 0, ratio * (1 - 2 * gamma(len(parts) + 16)), 0.0)
+            ratio = torch.minimum(ratio, KAPPA * most / reach.sqrt())
+        ratio.masked_fill_(squared <= 0, 0.0)
     if not normalized:
-        ratio = ratio.clamp_max_(1.0)
+        ratio.clamp_max_(1.0)
     if float(squared.sum()) < LONGEST**2:
         return ratio, None
     usable = squared < LONGEST**2  # not true of what is not a number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
@@ -33,7 +34,8 @@ class FloatRelease:
         self.noise_scale, self.steps = float(deviation), steps
         self._shapes = [tuple(shape) for shape in shapes]
         self._device, self._owner = device, Process.here()
-        self._sums: list[Tensor] | None = None
+        self._sizes = [math.prod(shape) for shape in self._shapes]
+        self._noisy: list[Tensor] | None = None
         self._next = 0
 
     def start(self) -> None:
@@ -44,15 +46,15 @@ class FloatRelease:
         self._refuse_fork()
         if [tuple(one.shape) for one in sums] != self._shapes:
             raise ParameterError("sums must have the shapes of the trainable parameters, in order", parameter="sums")
-        if self._sums is None:
-            self._sums = [one.detach().to(torch.float32, copy=True) for one in sums]
-        else:
-            for total, one in zip(self._sums, sums, strict=True):
-                total.add_(one.detach())
+        if self._noisy is None:
+            self._noisy = self._noise()
+        with torch.no_grad():
+            for total, one in zip(self._noisy, sums, strict=True):
+                total.add_(one)
 
     def clear(self) -> None:
         """Forget what was added since the last release."""
-        self._sums = None
+        self._noisy = None
 
     def release(self, step: int) -> list[Tensor]:
         """Return the noisy sum of what was added since the last release, a float32 tensor a parameter; once a step."""
@@ -60,9 +62,13 @@ class FloatRelease:
         if not self._next <= step < self.steps:
             raise StreamSpent(f"step must be from {self._next} to {self.steps - 1}: a step is released once")
         self._next = step + 1
-        sums, self._sums = self._sums, None
-        noise = [torch.randn(shape, device=self._device).mul_(self.noise_scale) for shape in self._shapes]
-        return noise if sums is None else [one.add_(total) for one, total in zip(noise, sums, strict=True)]
+        noisy, self._noisy = self._noisy, None
+        return self._noise() if noisy is None else noisy
+
+    def _noise(self) -> list[Tensor]:
+        """Return normal draws of the shapes of the parameters, to which sums are added."""
+        drawn = torch.empty(sum(self._sizes), device=self._device).normal_(0, self.noise_scale).split(self._sizes)
+        return [one.view(shape) for one, shape in zip(drawn, self._shapes, strict=True)]
 
     def _refuse_fork(self) -> None:
         if self._owner != Process.here():

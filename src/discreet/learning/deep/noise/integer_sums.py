@@ -47,10 +47,13 @@ class IntegerSums:
         if self._since_carry == self._grid.between_carries:
             self._carry()
         self._touched = True
-        for part, values in zip(self._parts, sums, strict=True):
-            flat = values.detach().reshape(-1)
-            for piece in pieces(flat):
-                part[piece].add_(torch.mul(flat[piece], self._factor).round_().to(torch.int64))
+        flats = [values.detach().reshape(-1) for values in sums]
+        if self._grid.dimension <= _PIECE:  # one piece: joined, they cost no more than one of them
+            self._fine.add_(torch.cat(flats).mul_(self._factor).round_().to(torch.int64))
+        else:
+            for part, flat in zip(self._parts, flats, strict=True):
+                for piece in pieces(flat):
+                    part[piece].add_(torch.mul(flat[piece], self._factor).round_().to(torch.int64))
         self._added += 1
         self._since_carry += 1
 
@@ -75,12 +78,16 @@ class IntegerSums:
         self.clear()
 
     def as_floats(self, steps: Tensor) -> list[Tensor]:
-        """Return a flat tensor of steps of the grid in units of the gradient, cut into the shapes of the parameters."""
-        flat, unit = torch.empty_like(steps, dtype=torch.float64), math.ldexp(1.0, self._grid.exponent)
+        """Return a flat tensor of steps of the grid in units of the gradient, cut into the shapes of the parameters.
+
+        Integers are overwritten: the floats take their place in memory.
+        """
+        flat = steps.view(torch.float64) if steps.dtype == torch.int64 else torch.empty_like(steps)
+        unit = math.ldexp(1.0, self._grid.exponent)
         for piece in pieces(flat):
-            flat[piece].copy_(steps[piece]).mul_(unit)
+            torch.mul(steps[piece].to(torch.float64), unit, out=flat[piece])
         parts = flat.split(self._sizes)
-        return [part.reshape(shape) for part, shape in zip(parts, self._shapes, strict=True)]
+        return [part.view(shape) for part, shape in zip(parts, self._shapes, strict=True)]
 
     def clear(self) -> None:
         """Forget what was added."""

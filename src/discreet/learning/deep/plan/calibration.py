@@ -16,7 +16,7 @@ from discreet.learning.deep.plan.noises import Banded, IndependentNoise, Trainin
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch
-from discreet.privacy import Relation, balls_in_bins_loss, gaussian_loss, subsample
+from discreet.privacy import Relation, balls_in_bins_loss
 from discreet.privacy.numbers import positive_price
 
 Kind = Callable[[float], TrainingNoise]
@@ -25,8 +25,7 @@ _MOST_TRIALS = 200
 _ROUGH = 1e-2  # the width of a rough answer, over epsilon
 _CLOSE = 1e-6  # how far below the target epsilon may be, where answers are as sharp
 _MOST_GROUPS = 128  # more would keep as many secret sums in memory, for little less noise
-_COARSE = 256  # cells of the laws by which the noise for balls in bins is searched
-_TOWARDS = 0.4  # where between their ends the fine answer was in trials
+_COARSEST, _COARSE = 64, 256  # cells of the laws by which the noise for balls in bins is searched
 _NEAR = 3e-3  # how far below the target their epsilon may be
 _SLOPE = -1.5  # d ln epsilon / d ln scale, before anything is known
 _ABOUT = 1.02
@@ -130,22 +129,26 @@ def _least_for_bins(
 ) -> float:
     """Return about the least scale for balls in bins: their law takes .1 s or more, so few are computed.
 
-    The search goes by coarse laws, from the scale that Poisson batches would need; then the priced law is asked once or
-    twice. What is returned was certified.
+    The search goes by coarse laws, first a very coarse one, then two whose upper ends tell where that of a fine one is,
+    since what they are above it falls with the square of their cells; then the priced law is asked once or twice. What
+    is returned was certified.
     """
     left, goal = round_down(price(1.0).of_steps(delta)), float(epsilon)
     _refuse_all_or_nothing(price(1.0), left)
-    bins, epochs = (price(1.0).steps.rate or Fraction(1)), price(1.0).steps.count
+    bins, epochs = (price(1.0).steps.rate or Fraction(1)).denominator, price(1.0).steps.count
 
-    def poisson(scale: float) -> Enclosure:
-        step = subsample(gaussian_loss(scale, relation=Relation.ADD_REMOVE), rate=bins)
-        return (step * (epochs * bins.denominator)).epsilon(left, tolerance=_ROUGH * goal)
+    def by(cells: int, scale: float) -> Enclosure:
+        law = balls_in_bins_loss(scale, steps=bins, relation=Relation.ADD_REMOVE, cells=cells)
+        return (law * epochs).epsilon(left)
 
     def coarse(scale: float) -> Enclosure:
-        law = balls_in_bins_loss(scale, steps=bins.denominator, relation=Relation.ADD_REMOVE, cells=_COARSE)
-        return _between((law * epochs).epsilon(left), _TOWARDS)
+        double, single = by(_COARSE // 2, scale).upper, by(_COARSE, scale)
+        if not math.isfinite(double):
+            return single
+        point = max(single.upper - (double - single.upper) / 3, single.lower)
+        return Enclosure(point, point, point, single.method)
 
-    near, slope = _searched(poisson, goal, start, _SLOPE, close=0.1)
+    near, slope = _searched(lambda scale: _between(by(_COARSEST, scale), 0.4), goal, start, _SLOPE, close=0.1)
     near, slope = _searched(coarse, goal * (1 - _NEAR / 2), near, slope, close=_NEAR / 4)
     return _searched(lambda scale: price(scale).epsilon(delta), epsilon, near, slope, close=_NEAR)[0]
 

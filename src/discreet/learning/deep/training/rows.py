@@ -17,6 +17,10 @@ from discreet.learning.deep.clip import secret_masks
 
 _PROCESSOR = torch.device("cpu")
 _WANTED = "write data=(X, y), two tensors with a row a person, or a map-style torch Dataset. Nothing was spent."
+_ARRAYS = (
+    "write data=(torch.as_tensor(X), torch.as_tensor(y)) for arrays of numbers, with labels as codes from 0 on; "
+    "DeepClassifier takes data frames and labels of other types. Nothing was spent."
+)
 
 
 @dataclass(frozen=True)
@@ -163,6 +167,10 @@ def _tensors(data: Any) -> tuple[Any, Any] | None:
     """Return two tensors of one length, None where the data is something else."""
     if isinstance(data, torch.Tensor):
         raise ParameterError(f"data must be inputs and targets; got one tensor, {_WANTED}", parameter="data")
+    if isinstance(data, np.ndarray) or hasattr(data, "columns"):  # its entries are no rows, or have no target
+        raise ParameterError(
+            f"data must be inputs and targets; got one {type(data).__name__}, {_ARRAYS}", parameter="data"
+        )
     if not isinstance(data, tuple | list):
         return None
     if len(data) != 2:
@@ -171,12 +179,7 @@ def _tensors(data: Any) -> tuple[Any, Any] | None:
         )
     if not all(isinstance(one, torch.Tensor) for one in data):
         got = " and ".join(type(one).__name__ for one in data)
-        raise ParameterError(
-            f"data must be two tensors; got {got}, write data=(torch.as_tensor(X), torch.as_tensor(y)) for arrays of "
-            "numbers, with labels as codes from 0 on; DeepClassifier takes data frames and labels of other types. "
-            "Nothing was spent.",
-            parameter="data",
-        )
+        raise ParameterError(f"data must be two tensors; got {got}, {_ARRAYS}", parameter="data")
     if any(one.layout is not torch.strided or one.is_nested or one.is_meta for one in data):
         raise ParameterError(f"data must be dense tensors; got another kind, {_WANTED}", parameter="data")
     inputs, targets = (one.detach() for one in data)

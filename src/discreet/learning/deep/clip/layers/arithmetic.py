@@ -48,15 +48,14 @@ class Arithmetic:
             most gamma(n), in any order; the roots of chunks, their squares and the guard's product are fewer than
             3 n + 8 roundings more, and (1 + 2 gamma)(1 - gamma) >= 1.
         """
-        flat = values.flatten(1)
+        flat = values if values.dim() == 2 else values.flatten(1)
         if not self.exact:
             return torch.linalg.vector_norm(flat, dim=1).square_()
-        size = flat.shape[1]
-        step = max(1, CHUNK // max(1, flat.shape[0]))
-        total = torch.zeros(flat.shape[0], dtype=torch.float64, device=flat.device)
-        if flat.device.type != "cpu":
-            step = size
-        for start in range(0, size, max(1, step)):
+        units, size = flat.shape
+        step = max(1, CHUNK // max(1, units)) if flat.device.type == "cpu" else max(1, size)
+        first = flat if step >= size else flat[:, :step]
+        total = torch.linalg.vector_norm(first.double(), dim=1).square_()
+        for start in range(step, size, step):
             total += torch.linalg.vector_norm(flat[:, start : start + step].double(), dim=1).square_()
         return total.mul_(1 + 2 * gamma(4 * size + 8))
 
@@ -121,9 +120,11 @@ def without(values: Tensor, lost: Tensor | None) -> Tensor:
 
 def scaled(arithmetic: Arithmetic, weights: Tensor, values: Tensor, lost: Tensor | None) -> Tensor:
     """Return weight times value for every unit, lost units zero: a new tensor."""
-    wide = arithmetic.wide(values)
-    shape = (-1,) + (1,) * (values.dim() - 1)
-    product = wide * weights.to(wide.dtype).view(shape)
+    factors = weights.view(-1, *(1,) * (values.dim() - 1))
+    if arithmetic.exact:
+        product = values.to(torch.float64, copy=True).mul_(factors)
+    else:
+        product = values * factors.to(values.dtype)
     if lost is not None:
         product[lost] = 0
     return product

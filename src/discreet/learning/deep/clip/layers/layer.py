@@ -14,7 +14,7 @@ from discreet.learning.deep.clip.layers.any_module import ModuleCall, module_kep
 from discreet.learning.deep.clip.layers.arithmetic import Arithmetic, Part, Tensor, kept_part
 from discreet.learning.deep.clip.layers.convolution import CONVOLUTION_WAYS, convolution_part
 from discreet.learning.deep.clip.layers.embedding import bag_share, embedding_part, learned_words, merged_part
-from discreet.learning.deep.clip.layers.linear import ghost_ways, linear_part
+from discreet.learning.deep.clip.layers.linear import ghost_ways, linear_part, outer_part
 from discreet.learning.deep.clip.layers.normalization import normalization_kept
 
 NORMALIZATIONS = (nn.LayerNorm, nn.RMSNorm, nn.GroupNorm, nn.modules.instancenorm._InstanceNorm)
@@ -119,14 +119,22 @@ class LinearLayer(Layer):
 
     def pair(self, calls: Sequence[Call]) -> tuple[Tensor, Tensor]:
         """Return a and e, (units, positions, width), the calls side by side."""
-        a = [call.given().reshape(self.units, -1, self.module.in_features) for call in calls]
-        e = [call.signal().reshape(self.units, -1, self.module.out_features) for call in calls]
+        inputs, outputs = self.module.in_features, self.module.out_features
+        a = [call.given().reshape(self.units, -1, inputs) for call in calls]
+        e = [call.signal().reshape(self.units, -1, outputs) for call in calls]
         return _side_by_side(a), _side_by_side(e)
 
     def part(self, arithmetic: Arithmetic, way: str, calls: Sequence[Call]) -> Part:
         """Return the norms of the units and the weighted sum."""
+        if way == "outer":
+            return outer_part(arithmetic, *self.rows(calls), weight=self.weight, bias=self.bias)
         a, e = self.pair(calls)
         return linear_part(arithmetic, way, a, e, weight=self.weight, bias=self.bias)
+
+    def rows(self, calls: Sequence[Call]) -> tuple[Tensor, Tensor]:
+        """Return a and e of the one position, (units, width)."""
+        a, e = calls[0].given(), calls[0].signal()
+        return (a, e) if a.dim() == 2 else (a.flatten(1), e.flatten(1))
 
     def kept(self, way: str, calls: Sequence[Call]) -> list[Tensor]:  # noqa: ARG002  the same for every way
         """Return the gradient of every unit."""

@@ -49,23 +49,37 @@ def linear_part(arithmetic: Arithmetic, way: str, a: Tensor, e: Tensor, *, weigh
         return kept_part(arithmetic, kept + ([e.sum(1)] if bias else []))
     if not weight:
         return kept_part(arithmetic, [e.sum(1)])
-    squared, reach = _outer(arithmetic, a, e, bias) if way == "outer" else _ghost(arithmetic, a, e, bias)
+    squared, reach = _ghost(arithmetic, a, e, bias)
 
     def total(weights: Tensor, lost: Tensor | None) -> list[Tensor]:
         signal = scaled(arithmetic, weights, e, lost).flatten(0, 1)
-        given = arithmetic.wide(without(a, lost)).flatten(0, 1)
-        return [signal.mT @ given] + ([signal.sum(0)] if bias else [])
+        return _products(arithmetic, signal, without(a, lost).flatten(0, 1), bias)
 
     return Part(squared, reach, total)
 
 
-def _outer(arithmetic: Arithmetic, a: Tensor, e: Tensor, bias: bool) -> tuple[Tensor, None]:
-    """Return |a|^2 |e|^2, with (a, 1) for a where there is a bias: one position, nothing cancels."""
-    squared = arithmetic.squares(a)
-    if bias:
-        squared = squared.add_(1)
-    squared = squared.mul_(arithmetic.squares(e))
-    return (squared.mul_(1 + 2.0**-49) if arithmetic.exact else squared), None
+def outer_part(arithmetic: Arithmetic, a: Tensor, e: Tensor, *, weight: bool, bias: bool) -> Part:
+    """Return the part of a layer y = W a + b from one a (units, inputs) and one e (units, outputs) a unit.
+
+    The norm is |a|^2 |e|^2, with (a, 1) for a where there is a bias: nothing cancels.
+    """
+    if not weight:
+        return kept_part(arithmetic, [e.clone()])  # not e: others read it, and lost units are overwritten
+    given, length = arithmetic.squares(a), arithmetic.squares(e)
+    squared = torch.addcmul(length, given, length) if bias else given.mul_(length)
+    if arithmetic.exact:
+        squared.mul_(1 + 2.0**-49)
+
+    def total(weights: Tensor, lost: Tensor | None) -> list[Tensor]:
+        return _products(arithmetic, scaled(arithmetic, weights, e, lost), without(a, lost), bias)
+
+    return Part(squared, None, total)
+
+
+def _products(arithmetic: Arithmetic, signal: Tensor, given: Tensor, bias: bool) -> list[Tensor]:
+    """Return the sum of the outer products of the rows of both, and the sum of the signals for a bias."""
+    extra = [signal.sum(0)] if bias else []
+    return [signal.mT @ arithmetic.wide(given), *extra]
 
 
 def _ghost(arithmetic: Arithmetic, a: Tensor, e: Tensor, bias: bool) -> tuple[Tensor, Tensor | None]:
