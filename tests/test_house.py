@@ -17,7 +17,10 @@ PACKAGE = ROOT / "src" / "discreet"
 FOLDERS = sorted(path.parent for path in PACKAGE.glob("*/**/__init__.py"))
 MORE = {"cli/attack", "testing/museum"}  # commands and kinds of exhibits: up to 14
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if list(path.glob("*/__init__.py")))
-SHARED = {"Bins"}  # of a column of a domain, and of the features of a model: the same cut into even parts
+SHARED = {
+    "Bins",  # of a column of a domain, and of the features of a model: the same cut into even parts
+    "Source",  # of a policy, where its tables are; of a measurement, which of their rows were added up
+}
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,7 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
             _ = package.nothing
 
 
-EXTRAS = ("sqlglot", "duckdb", "pandas", "polars", "pyarrow", "matplotlib", "numba", "click", "rich")
+EXTRAS = ("sqlglot", "duckdb", "pandas", "polars", "pyarrow", "matplotlib", "numba", "click", "rich", "arviz_base")
 WITHOUT_EXTRAS = """
 import sys
 from importlib import import_module

@@ -13,7 +13,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LOCK = Path("requirements/dev.txt")
-EXTRAS = ("plot", "frames", "sql", "fast", "learn")
+EXTRAS = ("plot", "frames", "sql", "fast", "learn", "bayes")
 GROUPS = ("test", "lint", "docs")
 EDITABLE = "editables"  # what hatchling asks for when it builds an editable install
 OLDEST = (3, 11)

@@ -8,6 +8,7 @@ from discreet._version import __version__
 if TYPE_CHECKING:
     from discreet import (
         attacks,
+        bayes,
         data,
         display,
         errors,
@@ -104,6 +105,7 @@ __all__ = [
     "__version__",
     "attacks",
     "audit",
+    "bayes",
     "calibrate",
     "compose",
     "data",
@@ -129,6 +131,7 @@ __all__ = [
 _ROOMS = (
     "attacks",
     "audit",
+    "bayes",
     "data",
     "display",
     "errors",

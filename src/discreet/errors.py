@@ -25,6 +25,7 @@
     ├── StreamSpent (RuntimeError)       a stream has used up its hits, or belongs to another process
     ├── NotCopyable (TypeError)          a stateful mechanism or a budget was copied or pickled
     ├── AssumptionFailed (RuntimeError)  this machine breaks an assumption a proof rests on
+    ├── NotConverged (RuntimeError)      draws from a posterior failed their diagnostics; none of them is handed out
     └── MissingExtra (ImportError)       an optional package is not installed
 
     SenselessParameter (UserWarning)     legal, but it protects nobody or answers nothing
@@ -141,6 +142,10 @@ class NotCopyable(DiscreetError, TypeError):
 
 class AssumptionFailed(DiscreetError, RuntimeError):
     """This machine breaks an assumption that an exactness proof rests on; nothing was sampled."""
+
+
+class NotConverged(DiscreetError, RuntimeError):
+    """Draws from a posterior failed their diagnostics, and so did every other way; the message says what to change."""
 
 
 class MissingExtra(DiscreetError, ImportError):

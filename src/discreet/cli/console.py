@@ -37,7 +37,9 @@ if TYPE_CHECKING:
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
 _OPTION, _HYPHEN = re.compile(r"--[a-z][a-z-]*"), "\N{NON-BREAKING HYPHEN}"
-_PARAMETER = re.compile(r'(?<![\w.-])([a-z_]+)=("[\w-]+"|\d*)(?!\.\.\.|[\w(=])')
+_PARAMETER = re.compile(r'(?<![\w.-])([a-z_]+)=("[\w-]+"|True\b|\d*)(?!\.\.\.|[\w(=])')
+
+_PAIR = re.compile(r'(?<![\w.-])([a-z_]+)=\("([^"]+)", "?([^"()]+)"?\)')
 
 
 class Refusal(click.ClickException):
@@ -266,18 +268,23 @@ def as_options(words: str, options: Collection[str] | None = None) -> str:
     Only options that the running command has are named; what it cannot be told stays as Python writes it.
 
     >>> as_options(
-    ...     'say epsilon=, bits=1, target="stay" or keys=',
-    ...     ("epsilon", "bits", "target"),
+    ...     'epsilon=, bits=1, target="stay", linear=True, yes=("ward", "north"), keys=',
+    ...     ("epsilon", "bits", "target", "linear", "yes"),
     ... )
-    'say --epsilon, --bits 1, --target stay or keys='
+    '--epsilon, --bits 1, --target stay, --linear, --yes ward=north, keys='
     """
     known = _own_options() if options is None else options
 
     def written(found: re.Match[str]) -> str:
         option = found[1].replace("_", "-")
-        return f"--{option} {found[2]}".replace('"', "").rstrip() if option in known else found[0]
+        value = found[2].replace('"', "").replace("True", "")
+        return f"--{option} {value}".rstrip() if option in known else found[0]
 
-    return _PARAMETER.sub(written, words)
+    def paired(found: re.Match[str]) -> str:
+        option = found[1].replace("_", "-")
+        return f"--{option} {found[2]}={found[3]}" if option in known else found[0]
+
+    return _PARAMETER.sub(written, _PAIR.sub(paired, words))
 
 
 def _own_options() -> set[str]:

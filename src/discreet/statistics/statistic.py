@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, Unpack
 
 import numpy as np
 
-from discreet.errors import ConflictingParameters, ParameterError
+from discreet.errors import ConflictingParameters, InputError, ParameterError
 from discreet.frames import numbers
 from discreet.laws import Law
 from discreet.laws.number import Number
@@ -29,6 +29,7 @@ from discreet.statistics.columns import (
     row_weights,
     split,
 )
+from discreet.statistics.measurement import AddsUp, Group, Measurement, MeasurementPlan, PowerSums, Source, by_hand
 from discreet.statistics.options import NoiseOptions, signature_of
 from discreet.statistics.pricing import NoisyVector, expected_rows, stated_confidence, stated_relation
 
@@ -144,6 +145,87 @@ class Statistic(Mechanism):
         """Release an estimate."""
         return self.estimate(self.release(value), public_rows=self.public_rows(value))
 
+    def plans(
+        self, *, table: str = "", column: str = "", where: str = "", public_rows: int | None = None
+    ) -> tuple[MeasurementPlan, ...]:
+        """Return what `release` measures, in public words, for inference.
+
+        Args:
+            table: a name for the data; what has one name is about the same rows, and may be read together.
+            column: the name of the column, needed beside `table`.
+            where: which rows were counted, in words that are equal for the same rows; needed for a condition.
+            public_rows: the number of rows, where it is public (`public_rows`) and something was divided by it.
+        """
+        adds_up = self._adds_up(column, public_rows)
+        if adds_up is None:
+            raise ParameterError(
+                f"{type(self).__name__} releases nothing that is a sum over rows with noise of its own, so there is "
+                "nothing to infer from; ask Count, Sum, Mean or Histogram"
+            )
+        if table:
+            self._check_named(column, where)
+        keys, names = self._measured_groups(column)
+        noise = self.mechanism.noise  # type: ignore[attr-defined]  # whatever adds up has integer noise
+        source = Source(lineage=table, rows=where, bounding=self._bounding, keys=names)
+        return (MeasurementPlan(type(self).__name__, names or (), keys, adds_up, noise, source),)
+
+    def measurements(
+        self,
+        released: Any,
+        *,
+        table: str = "",
+        column: str = "",
+        where: str = "",
+        release: str = "",
+        public_rows: int | None = None,
+    ) -> tuple[Measurement, ...]:
+        """Return a release of this statistic as measurements, for inference; the other words are those of `plans`.
+
+        `release` is a name for the release: what has one name is one release, however often it is handed over.
+
+        >>> from discreet.statistics import Count
+        >>> count = Count(relation=Relation.ADD_REMOVE, epsilon=1)
+        >>> (measured,) = count.measurements(412, table="survey")
+        >>> measured.released, measured.plan.adds_up.counted
+        (((412,),), 'rows')
+        """
+        (plan,) = self.plans(table=table, column=column, where=where, public_rows=public_rows)
+        integers = np.asarray(released, dtype=object)
+        if integers.size != plan.adds_up.entries * len(plan.keys):
+            raise InputError(
+                f"released must be what release() of this statistic returned, {plan.adds_up.entries * len(plan.keys)} "
+                "integers; got another number of them, write measurements(statistic.release(values))"
+            )
+        entries = integers.reshape(plan.adds_up.entries, len(plan.keys)).tolist()
+        return (plan.measured(entries, by_hand(release), self.guarantee),)
+
+    def _adds_up(self, column: str, people: int | None) -> AddsUp | None:  # noqa: ARG002  for those that add up
+        """Return what the released integers add up, None where they are no sums over rows."""
+        return None
+
+    def _measured_groups(self, column: str) -> tuple[tuple[Group, ...], tuple[str, ...]]:  # noqa: ARG002
+        """Return the groups that integers are released for, and the names of their keys."""
+        return ((),), ()
+
+    def _check_named(self, column: str, where: str) -> None:  # noqa: ARG002  for statistics with a condition
+        """Refuse a statistic of a named table that does not say which column or which rows it is about."""
+        if not column:
+            raise ParameterError(
+                "column= must be given beside table=, or nobody could tell two columns of the table apart; got none, "
+                'write the name of the column, such as column="age"',
+                parameter="column",
+            )
+
+    @property
+    def _bounding(self) -> str:
+        """How the rows of a person are bounded, in words that are equal for the same rule."""
+        return "one row a person" if self.rows is None else f"weights for {self.rows} rows a person"
+
+    @property
+    def _often(self) -> str:
+        """Why a person may count more than once, or in part; empty where each adds one row or none."""
+        return "" if self.rows is None else f"the rows of a person weigh for at most {self.rows} in all"
+
     def wire(self, value: Any) -> Any:
         """Run once and return the numbers of the estimate by name: the form in which they leave."""
         result = self(value)
@@ -156,6 +238,17 @@ class Statistic(Mechanism):
     def answer(self, values: Any, unit: Any) -> Any:
         """Release an estimate on values, and on whose rows they are where a person may have several."""
         return self(paired(values, unit, self.rows or self.groups))
+
+
+def known_rows(rows: int | None) -> int:
+    """Return the public number of rows, which a release that was divided by it needs."""
+    if rows is None:
+        raise ParameterError(
+            "public_rows= must be given where the number of rows is public and not released; got none, write "
+            "public_rows=statistic.public_rows(values)",
+            parameter="public_rows",
+        )
+    return rows
 
 
 class ClippedStatistic(Statistic):
@@ -225,3 +318,9 @@ class BoundedStatistic(ClippedStatistic):
         kept = ~absent if self._fill is None else np.ones(absent.size, dtype=np.bool_)
         weights = row_weights(unit, kept, self.rows or 1)
         return self.scale.weighted_totals(positions, weights)
+
+    def _power_sums(
+        self, column: str, coefficients: tuple[tuple[int, int, int], ...], people: int | None = None
+    ) -> PowerSums:
+        """Return sums over the positions of the values."""
+        return PowerSums(column, self.scale, coefficients, self._unit, not self._often, self._often, people)

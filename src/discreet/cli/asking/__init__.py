@@ -1,1 +1,1 @@
-"""Commands of an analyst: explain, ask, budget, synthesize, learn."""
+"""Commands of an analyst: explain, ask, posterior, budget, synthesize, learn."""

@@ -24,6 +24,7 @@ from discreet.query import Policy, read_policy
 from discreet.query.csv_files import SourceRefused, convert_source
 from discreet.query.engines import engine_for
 from discreet.query.policy import ColumnPolicy, SourceKind, TablePolicy, UnitColumn, UnitIsRow, UnitLink, terms_of
+from discreet.query.reading import views_of
 from discreet.query.session import fitted
 
 _MUCH = 10
@@ -129,6 +130,7 @@ def declared(policy: Policy) -> Table:
         for name, table in policy.tables.items()
     ]
     rows += [[name, "public table", "", "", _listed(keys(table.columns))] for name, table in policy.public.items()]
+    rows += [[name, "view", "", "", _listed(list(columns))] for name, columns in views_of(policy).items()]
     return Table(["table", "unit", "counts at most", "columns with a range", "public keys"], rows)
 
 

@@ -6,6 +6,7 @@ from typing import Any, Unpack
 
 from discreet.privacy import Estimate
 from discreet.statistics.columns import bounded_keys, distinct_table, split
+from discreet.statistics.measurement import KEYS, Counts
 from discreet.statistics.options import GroupOptions, named_after
 from discreet.statistics.pricing import NoisyVector, priced_noise
 from discreet.statistics.statistic import Statistic, Tables
@@ -59,6 +60,9 @@ class CountDistinct(Statistic):
         width = self.mechanism.error(self.confidence)
         most = max(released + width, 0) if public_rows is None else min(max(released + width, 0), public_rows)
         return self._estimated(released, min(max(released - width, 0), most), most, "exact quantile of the noise")
+
+    def _adds_up(self, column: str, people: int | None) -> Counts:  # noqa: ARG002  a count needs neither
+        return Counts(KEYS, once=False, why="different keys are counted, which people share")
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A key comes, or is no longer held."""

@@ -24,6 +24,7 @@ from discreet.statistics.columns import (
     split,
 )
 from discreet.statistics.histograms.estimate_table import EstimateTable
+from discreet.statistics.measurement import ROWS, Counts, Group
 from discreet.statistics.options import GroupOptions, NoiseOptions, TableOptions, named_after
 from discreet.statistics.pricing import NoisyVector, epsilon_of, priced_noise
 from discreet.statistics.statistic import Statistic, Tables
@@ -106,6 +107,12 @@ class Histogram(Statistic):
             together / self._unit,
             *self._terms("exact quantile of the noise"),
         )
+
+    def _adds_up(self, column: str, people: int | None) -> Counts:  # noqa: ARG002  a count needs neither
+        return Counts(ROWS, self._unit, not self._often, self._often)
+
+    def _measured_groups(self, column: str) -> tuple[tuple[Group, ...], tuple[str, ...]]:
+        return tuple((key,) for key in self.keys), (column or "key",)
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A row has the last key, or changes to the first."""

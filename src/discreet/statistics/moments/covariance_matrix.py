@@ -21,10 +21,11 @@ from discreet.laws.number import Number
 from discreet.mechanisms.noise import GaussianNoise
 from discreet.privacy import Estimate, Guarantee, PrivacyLoss, PureDP, Relation, Target
 from discreet.statistics.columns import Missing
+from discreet.statistics.measurement import Products
 from discreet.statistics.moments.gram import STEPS, moment_weights, stated_fill, stated_region, table_columns
 from discreet.statistics.options import CovarianceOptions, TableOptions, named_after
 from discreet.statistics.pricing import NoisyVector, combination_quantile, expected_rows, priced_noise
-from discreet.statistics.statistic import Statistic, Tables
+from discreet.statistics.statistic import Statistic, Tables, known_rows
 
 
 class Covariance(Statistic):
@@ -195,6 +196,24 @@ class Covariance(Statistic):
             return math.inf
         wide = noisy.error(1.0 - 0.9 * rest, counts.size) * unit
         return (wide + lost * largest) / (rows - lost) + rounding
+
+    def _adds_up(self, column: str, people: int | None) -> Products:
+        region = self.region
+        pairs = zip(*(ends.tolist() for ends in np.triu_indices(region.dimension)), self._counts.tolist(), strict=True)
+        terms: list[tuple[int, tuple[tuple[int, int, int], ...]]] = [(0, (one,)) for one in pairs]
+        if not self.size_is_public:
+            left = self._weights.left
+            diagonal = tuple((place, place, -left) for place in range(region.dimension))
+            terms.append((region.reach * region.steps**2 * left, diagonal))
+        names = tuple(column.split(",")) if column else tuple(f"x{place + 1}" for place in range(region.dimension))
+        if len(names) != region.dimension:
+            raise ParameterError(
+                'column= must name every column, with commas between; got another number, write column="age,cost"',
+                parameter="column",
+            )
+        size = known_rows(people) if self.size_is_public else None
+        center, halves = region.center, region.halves
+        return Products(names, center, halves, region.steps, region.ball, tuple(terms), size)
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A row lies at the center, at an edge, or, for pure guarantees, at a corner."""

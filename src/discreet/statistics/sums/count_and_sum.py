@@ -13,6 +13,7 @@ from discreet.laws.number import Number, round_down, round_up
 from discreet.mechanisms.domain import floats_on_grid
 from discreet.privacy import Estimate, Relation
 from discreet.statistics.columns import row_weights, split
+from discreet.statistics.measurement import ROWS, Counts, PowerSums
 from discreet.statistics.options import NoiseOptions, SumOptions, named_after
 from discreet.statistics.pricing import NoisyVector, priced_noise
 from discreet.statistics.statistic import BoundedStatistic, Statistic, Tables
@@ -75,6 +76,17 @@ class Count(Statistic):
             high = min(high, public_rows * self._unit)
         low = min(max(released - width, 0), high)
         return self._estimated(value, low / self._unit, high / self._unit, "exact quantile of the noise")
+
+    def _adds_up(self, column: str, people: int | None) -> Counts:  # noqa: ARG002  a count needs neither
+        return Counts(ROWS, self._unit, not self._often, self._often)
+
+    def _check_named(self, column: str, where: str) -> None:  # noqa: ARG002  rows are counted, not values
+        if self.filtered and not where:
+            raise ParameterError(
+                "where= must be given beside table=, or nobody could tell two conditions apart; got none, write which "
+                'rows were counted, such as where="smokers"',
+                parameter="where",
+            )
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A row for which the condition holds comes, goes, or did not hold before."""
@@ -165,6 +177,9 @@ class Sum(BoundedStatistic):
             round_up((released + width) * self._step),
             "exact quantile of the noise",
         )
+
+    def _adds_up(self, column: str, people: int | None) -> PowerSums:  # noqa: ARG002  the number is no part of it
+        return self._power_sums(column, ((self.scale.start, 1, 0),))
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A row takes a bound, or its value is missing."""

@@ -18,12 +18,13 @@ from discreet.frames import numbers
 from discreet.laws.noise import IntegerNoise
 from discreet.privacy import Estimate, Relation, Target
 from discreet.statistics.columns import split
+from discreet.statistics.measurement import PowerSums
 from discreet.statistics.options import MeanOptions, MomentOptions, named_after
 from discreet.statistics.pricing import NoisyVector, combination_quantile, priced_noise, stated_switch
-from discreet.statistics.statistic import BoundedStatistic, Tables
+from discreet.statistics.statistic import BoundedStatistic, Tables, known_rows
 from discreet.statistics.sums.mean_interval import MeanInterval, mean_ends, within_range
 from discreet.statistics.sums.population_mean import PopulationMean
-from discreet.statistics.sums.power_sums import ONE, PowerSums, power_sums
+from discreet.statistics.sums.power_sums import ONE, PolynomialSums, power_sums
 from discreet.statistics.sums.sampling import Sampling
 
 
@@ -90,7 +91,7 @@ class Mean(BoundedStatistic):
         """Whether the price asks for Gaussian noise."""
         return self.price.is_gaussian
 
-    def _of_population(self) -> PowerSums:
+    def _of_population(self) -> PolynomialSums:
         """Return the sums from which mean and spread follow."""
         return power_sums(
             self.relation,
@@ -145,7 +146,7 @@ class Mean(BoundedStatistic):
             return np.array([2 * totals.first - everything, everything], dtype=object)
         return np.array([totals.first, everything - totals.first], dtype=object)
 
-    def _measured_powers(self, powers: PowerSums, value: Any) -> NDArray[np.object_]:
+    def _measured_powers(self, powers: PolynomialSums, value: Any) -> NDArray[np.object_]:
         """Return the power sums; missing values are summed as the lower bound, and then taken out or replaced."""
         column = numbers(split(value, self.rows)[0])
         self._check_rows(column.size)
@@ -172,7 +173,7 @@ class Mean(BoundedStatistic):
         ends = mean_ends(self.scale, low, high, rounded=self.scale.grid / 2)
         return self._estimated(self._in_units(value), *ends, "quantile of the noise in a ratio")
 
-    def _estimate_of_population(self, powers: PowerSums, released: Any, rows: int | None) -> Estimate:
+    def _estimate_of_population(self, powers: PolynomialSums, released: Any, rows: int | None) -> Estimate:
         """Return the noisy mean with an interval for the expectation of the clipped value."""
         found = PopulationMean(Sampling(powers, self.mechanism.noise), powers.read(released, rows))
         rest = 1.0 - self.confidence
@@ -219,7 +220,7 @@ class Mean(BoundedStatistic):
             return noisy.error(self.confidence) / size * unit
         return self._interval(noisy.noise).half_width(size, rest) * unit + float(self.scale.grid) / 2
 
-    def _predicted_noise(self, powers: PowerSums, noise: IntegerNoise, rest: float) -> float:
+    def _predicted_noise(self, powers: PolynomialSums, noise: IntegerNoise, rest: float) -> float:
         """Return the half-width that noise alone has at the worst mean, for `rows_expected` rows."""
         sizes = [Sampling(powers, noise).largest(np.ones((1, 1)), (mean, mean))[0] for mean in (0.0, 0.5, 1.0)]
         reach = max(combination_quantile(noise, list(size / ONE), 1.0 - 0.9 * rest) for size in sizes)
@@ -227,6 +228,18 @@ class Mean(BoundedStatistic):
         left = (self._rows_expected or 1) - lost
         unit = float(self.scale.steps * self.scale.grid)
         return math.inf if left <= 4.0 * reach else reach / left * unit + float(self.scale.grid)
+
+    def _adds_up(self, column: str, people: int | None) -> PowerSums | None:
+        steps = self.scale.steps
+        match self.form:
+            case MeanForm.TWO_DISTANCES:
+                return self._power_sums(column, ((0, 1, 0), (steps, -1, 0)))
+            case MeanForm.CENTERED:
+                return self._power_sums(column, ((-steps, 2, 0), (steps, 0, 0)))
+            case MeanForm.KNOWN_SIZE:
+                return self._power_sums(column, ((0, 1, 0),), known_rows(people))
+            case MeanForm.POWER_SUMS:
+                return None  # rounded polynomials of a higher degree
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A row takes a bound, or its value is missing."""

@@ -47,7 +47,7 @@ _EVEN = (0, 0, 1, -2, 1)  # s
 
 
 @dataclass(frozen=True)
-class PowerSums:
+class PolynomialSums:
     """Polynomials by their integer coefficients of 1, x, x^2, ...; `distance` is how far neighbors move their sums.
 
     Every row is rounded to integers, each within 0.51 / 2^38 of its polynomial (half, and the error of floats), which
@@ -122,20 +122,20 @@ def _inverse(polynomials: tuple[tuple[int, ...], ...]) -> Floats:
     return np.array([[float(entry) for entry in row[size:]] for row in rows])
 
 
-def power_sums(relation: Relation, *, gaussian: bool, fourth: bool, size_is_public: bool) -> PowerSums:
+def power_sums(relation: Relation, *, gaussian: bool, fourth: bool, size_is_public: bool) -> PolynomialSums:
     """Return the sums to release for a mean and its spread: with or without fourth moments."""
     if relation is Relation.ADD_REMOVE:
         if not gaussian:
-            return PowerSums(_bernstein(4 if fourth else 2), 1)
+            return PolynomialSums(_bernstein(4 if fourth else 2), 1)
         more = (_times(3, _MIDDLE), _times(3, _ODD), _times(5, _EVEN)) if fourth else (_times(4, _MIDDLE),)
-        return PowerSums(((2, -2), (0, 2), *more), 2)
+        return PolynomialSums(((2, -2), (0, 2), *more), 2)
     if gaussian:
         more = (_times(4, _MIDDLE), _times(3, _ODD), _times(6, _EVEN)) if fourth else (_times(5, _MIDDLE),)
-        return PowerSums((_CENTERED, (1,), *more), 2, size_is_public)
+        return PolynomialSums((_CENTERED, (1,), *more), 2, size_is_public)
     if not fourth:
-        return PowerSums((_CENTERED, (1,), _times(2, _MIDDLE)), 2, size_is_public)
+        return PolynomialSums((_CENTERED, (1,), _times(2, _MIDDLE)), 2, size_is_public)
     more = (_times(8, _MIDDLE), _times(2, _ODD), _times(14, _EVEN))
-    return PowerSums((_times(5, _CENTERED), (5,), *more), 10, size_is_public)
+    return PolynomialSums((_times(5, _CENTERED), (5,), *more), 10, size_is_public)
 
 
 def _times(factor: int, polynomial: Sequence[int]) -> tuple[int, ...]:

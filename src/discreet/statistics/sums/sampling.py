@@ -60,7 +60,7 @@ from numpy.typing import NDArray
 from discreet.laws import DiscreteLaplace
 from discreet.laws.noise import IntegerNoise
 from discreet.statistics.pricing import normal_with_noise_quantile
-from discreet.statistics.sums.power_sums import ONE, PowerSums
+from discreet.statistics.sums.power_sums import ONE, PolynomialSums
 
 Floats = NDArray[np.float64]
 Range = tuple[float, float]
@@ -122,7 +122,7 @@ def mean_cell(cell: int) -> Range:
 class Sampling:
     """Both bounds on T for one release: `noise` is that of every sum of `basis`."""
 
-    basis: PowerSums
+    basis: PolynomialSums
     noise: IntegerNoise
 
     @property

@@ -64,6 +64,10 @@ class Quadratics:
         moments = (steps * steps * totals.present, steps * totals.first, totals.second)
         return np.array([_dot(row, moments) for row in self.coefficients], dtype=object)
 
+    def in_steps(self, steps: int) -> tuple[tuple[int, int, int], ...]:
+        """Return the coefficients of 1, of a position and of its square in what a row adds to the three sums."""
+        return tuple((steps * steps * one, steps * first, second) for one, first, second in self.coefficients)
+
     def about(self, means: Range, spreads: Range) -> Triple:
         """Return the largest sizes of the coefficients of (x - m)^2 - v, over m and v in ranges."""
         return tuple(

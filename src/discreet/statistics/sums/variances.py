@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.errors import ConflictingParameters, InputError
 from discreet.laws.number import round_down, round_up
 from discreet.privacy import Estimate, Price, Relation, Target
+from discreet.statistics.measurement import PowerSums
 from discreet.statistics.options import MomentOptions, VarianceOptions, named_after
 from discreet.statistics.pricing import NoisyVector, mean_of_population, priced_noise
 from discreet.statistics.statistic import BoundedStatistic, Tables
@@ -205,6 +206,11 @@ class Variance(BoundedStatistic):
             return (noisy.error(self.confidence) + 1) * share * float(self.scale.grid) ** 2 + rounding
         reach = predicted_reach(noisy.noise, self._row, rows, rest, lost=int(self.sample))
         return reach * float(self._range) ** 2 + rounding
+
+    def _adds_up(self, column: str, people: int | None) -> PowerSums | None:  # noqa: ARG002  sums of pairs are none
+        if self.form is VarianceForm.KNOWN_SIZE:
+            return None
+        return self._power_sums(column, quadratics_for(self.mechanism.noise).in_steps(self.scale.steps))
 
     def _one_row_apart(self, *, added: bool) -> Tables:
         """A row takes a bound, or its value is missing."""

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from discreet.errors import ConflictingParameters, ParameterError
 from discreet.laws import DiscreteLaplace
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.mechanisms import Exponential
 from discreet.mechanisms.noise import GaussianNoise
@@ -39,10 +40,11 @@ from discreet.synthesis.base.neighbors import Neighbors
 
 @dataclass(frozen=True, slots=True)
 class Noisy:
-    """Integers with noise, and the standard deviation of that noise."""
+    """Integers with noise, the standard deviation of that noise, and its law, about 0."""
 
     values: NDArray[np.int64]
     deviation: float
+    noise: IntegerNoise | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class Allowance:
         """Release one histogram (disjoint cells, of all records) with a share of the amount."""
         mechanism = self.noise(share)
         values = np.asarray(mechanism(np.asarray(histogram, dtype=np.int64)), dtype=np.int64)
-        return Noisy(values, deviation_of(mechanism))
+        return Noisy(values, deviation_of(mechanism), mechanism.noise)
 
     def noise(self, share: Fraction, *, histograms: int = 1) -> NoisyVector:
         """Return the noise for that number of histograms of all records at once, with a share of the amount."""

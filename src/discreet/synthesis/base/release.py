@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from discreet.display import Progress, listener
 from discreet.errors import InputError, ParameterError
 from discreet.privacy import Guarantee
-from discreet.synthesis.base.allowance import Allowance
+from discreet.statistics.measurement import Group, Measurement, Source, by_hand
+from discreet.synthesis.base.allowance import Allowance, Noisy
+from discreet.synthesis.base.measured_histogram import MeasuredHistogram
 from discreet.synthesis.base.neighbors import Neighbors
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.workloads import Workload, require_own
@@ -37,6 +39,23 @@ class SyntheticRelease:
     plan: Mapping[str, Any]
     evidence: Mapping[str, Any] = field(default_factory=dict)
     deviations: NDArray[np.float64] | None = None  # of the noise of each answer, where that is known in closed form
+    histograms: tuple[MeasuredHistogram, ...] = field(default=(), repr=False)  # measured with independent noise
+    source: Source = field(default_factory=Source, repr=False)  # whose records they are
+    identity: Group = field(default_factory=lambda: by_hand()[:-1], repr=False)  # of the release
+
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """The noisy histograms that were measured, for inference; none where a method measures something else.
+
+        Independent attributes, trees, residuals with Laplace noise, and noisy answers to all cells of marginals measure
+        histograms with independent integer noise. Residuals with Gaussian noise are no counts, and rounds of chosen
+        queries measure other sums. A release that was stored by an earlier version has none.
+        """
+        plans = [one.plan(self.workload.domain, self.neighbors, self.source) for one in self.histograms]
+        return tuple(
+            plan.measured([one.values.ravel().tolist()], (*self.identity, place), self.guarantee)
+            for place, (plan, one) in enumerate(zip(plans, self.histograms, strict=True))
+        )
 
     def __repr__(self) -> str:
         sizes = f"{len(self.workload):,} queries, {len(self.table):,} rows"
@@ -85,11 +104,13 @@ class Synthesizer(ABC):
         answers: NDArray[np.float64],
         evidence: Mapping[str, Any],
         deviations: NDArray[np.float64] | None = None,
+        measured: Iterable[tuple[tuple[int, ...], Noisy]] = (),
     ) -> SyntheticRelease:
-        """Return what was made together with what was guaranteed."""
+        """Return what was made together with what was guaranteed, and the noisy histograms that it was made of."""
+        kept = tuple(MeasuredHistogram(one, it.values, it.noise) for one, it in measured if it.noise is not None)
         return SyntheticRelease(
             method=self.name, workload=self.workload, neighbors=self.allowance.neighbors, guarantee=self.guarantee,
-            table=table, answers=answers, plan=self.plan, evidence=evidence, deviations=deviations,
+            table=table, answers=answers, plan=self.plan, evidence=evidence, deviations=deviations, histograms=kept,
         )  # fmt: skip
 
     def __call__(self, records: Records, *, progress: Progress | None = None) -> SyntheticRelease:

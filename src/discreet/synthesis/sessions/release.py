@@ -16,9 +16,11 @@ from discreet.ledger import Charge
 from discreet.ledger.contract import guarantee_to_plain
 from discreet.privacy import Guarantee, Relation
 from discreet.privacy.guarantees import in_words, with_notion
+from discreet.query.answer import data_of
 from discreet.query.plan import rows_of_one_unit, table_named
 from discreet.query.policy import MOST_PEOPLE, TablePolicy, UnitIsRow
 from discreet.query.pricing import nothing_spent, price_under, read_price
+from discreet.statistics.measurement import Source
 from discreet.synthesis.base import Neighbors, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records
 from discreet.synthesis.methods import Make
@@ -129,7 +131,16 @@ class Prepared:
             work=self.work(run or (lambda records, _: self.made(records, progress=tell))), charged=charged,
         )  # fmt: skip
         found = from_text(text, self.made) if made is None and text is not None else made
-        return noted(found, record)
+        return replace(noted(found, record), source=self._source(record), identity=self._identity(record))
+
+    def _source(self, record: Record) -> Source:
+        """Return which records were measured: of a unit with several rows, those that this release has kept."""
+        policy, by_rows = self.session.policy, isinstance(self.table.unit, UnitIsRow)
+        kept = "" if by_rows else f"kept in release {record.entry_hash}"
+        return Source(data_of(policy.lineage, record), policy.version, f"records of {self.table.name}", kept)
+
+    def _identity(self, record: Record) -> tuple[str, int, str]:
+        return data_of(self.session.policy.lineage, record), record.number, record.entry_hash
 
     def work(self, run: Run) -> Callable[[Mapping[str, Any], Charge], tuple[SyntheticRelease, str | None]]:
         """Return what is done with the rows, given what is done with the records."""

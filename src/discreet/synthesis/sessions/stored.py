@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from discreet.errors import DiscreetError, LedgerMismatch
+from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
 from discreet.ledger.contract import MOST_BYTES, UNREADABLE, TextForms, array_of, array_words
 from discreet.ledger.contract import in_full as all_of
-from discreet.synthesis.base import Synthesizer, SyntheticRelease
+from discreet.synthesis.base import MeasuredHistogram, Synthesizer, SyntheticRelease
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.dual_query import Round
 from discreet.synthesis.workloads import Workload
 
 _FORMAT = 2
+_LAWS = {law.__name__: law for law in (DiscreteLaplace, DiscreteGaussian, RoundedGaussian)}
 _FORMS = TextForms(
     other=str,
     round=(
@@ -26,7 +31,7 @@ _FORMS = TextForms(
 
 
 def to_text(release: SyntheticRelease) -> str | None:
-    """Return a release as JSON text, or None if that is longer than `MOST_BYTES`.
+    """Return a release as JSON text, or None if that is longer than `MOST_BYTES`, with and without its histograms.
 
     Everything in a release is public, so nothing is held back. What is neither a number, a text, an array, a round of
     a transcript nor a collection of those is kept as the text it prints.
@@ -43,10 +48,25 @@ def to_text(release: SyntheticRelease) -> str | None:
         "plan": release.plan,
         "evidence": release.evidence,
     }
-    text = json.dumps(
-        {name: _FORMS.plain(value) for name, value in fields.items()}, separators=(",", ":"), sort_keys=True
-    )
-    return text if len(text) <= MOST_BYTES else None
+    measured = [[one.attributes, type(one.noise).__name__, one.noise.scale, one.values] for one in release.histograms]
+    for kept in ({**fields, "histograms": measured} if measured else fields, fields):
+        text = json.dumps(
+            {name: _FORMS.plain(value) for name, value in kept.items()}, separators=(",", ":"), sort_keys=True
+        )
+        if len(text) <= MOST_BYTES:
+            return text
+    return None
+
+
+def _histogram(parts: Any, sizes: tuple[int, ...]) -> MeasuredHistogram:
+    """Return a noisy histogram from its parts, which are checked."""
+    attributes, law, scale, values = parts
+    shape = tuple(sizes[place] for place in attributes)
+    if not isinstance(attributes, tuple) or not isinstance(scale, Fraction):
+        raise TypeError("attributes are listed, and a scale is a fraction")
+    if values.shape != shape or values.dtype != np.int64:
+        raise ValueError("a histogram has an integer for every combination of values")
+    return MeasuredHistogram(attributes, values, _LAWS[law](scale))
 
 
 def from_text(text: str, made: Synthesizer) -> SyntheticRelease:
@@ -81,6 +101,7 @@ def _release(fields: Mapping[str, Any], made: Synthesizer) -> SyntheticRelease:
         plan=fields["plan"],
         evidence=fields["evidence"],
         deviations=deviations,
+        histograms=tuple(_histogram(parts, made.workload.domain.sizes) for parts in fields.get("histograms", [])),
     )
 
 

@@ -65,7 +65,7 @@ def _records(domain: Domain, count: int, seed: int = 1) -> Records:
     return Records(domain, drawn.astype(np.uint16))
 
 
-@pytest.mark.theorem("Measurement.privacy", "NoisyAnswers.privacy", "overlap.accuracy")
+@pytest.mark.theorem("NoisedIntegers.privacy", "NoisyAnswers.privacy", "overlap.accuracy")
 @pytest.mark.parametrize("workload", WORKLOADS)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("rows", "everyone"), [(1, True), (1, False), (2, True)])
@@ -87,7 +87,7 @@ def test_no_neighbors_are_farther_apart_than_stated(
     assert (apart**2).sum(axis=1).max() <= method.measurement.squared
 
 
-@pytest.mark.theorem("Measurement.privacy", "overlap.accuracy")
+@pytest.mark.theorem("NoisedIntegers.privacy", "overlap.accuracy")
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("quick", [True, False])
 def test_hostile_workloads_are_tied_and_priced_right(seed: int, quick: bool, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,7 +17,7 @@ from discreet.errors import ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import ApproxDP, Relation
 from discreet.statistics.pricing import NoisyVector
-from discreet.synthesis.base import Allowance, Neighbors, Synthesizer, SyntheticRelease, deviation_of, noise_for
+from discreet.synthesis.base import Allowance, Neighbors, Noisy, Synthesizer, SyntheticRelease, deviation_of, noise_for
 from discreet.synthesis.domain import Records, SyntheticTable
 from discreet.synthesis.methods.answers.consistency import (
     boxed,
@@ -53,8 +53,8 @@ class NoisyAnswers(Synthesizer):
     is no theorem.
 
     Privacy. Keeps the guarantee of the allowance.
-        Proof: one `NoisyVector`, with the distances of `Measurement`, calibrated for the whole guarantee where that is
-        approximate; all else is computed from what it released.
+        Proof: one `NoisyVector`, with the distances of `NoisedIntegers`, calibrated for the whole guarantee where that
+        is approximate; all else is computed from what it released.
     Accuracy. Before anything is made consistent each answer is unbiased, and its noise has the standard deviation
         `deviation`. For a workload of m queries with nothing known about them, rho-zCDP and add/remove, the variance of
         a count is about (sqrt(m) + 1)^2/(8 rho), a quarter of the m/(2 rho) of noise on the counts themselves.
@@ -104,7 +104,7 @@ class NoisyAnswers(Synthesizer):
         return cls(workload, allowance, given or (AnswerSource.TABLE if whole else AnswerSource.NOISY))
 
     @cached_property
-    def measurement(self) -> Measurement:
+    def measurement(self) -> NoisedIntegers:
         """What gets noise; public."""
         neighbors = self.allowance.neighbors
         rows, known = neighbors.rows, neighbors.same_count
@@ -112,16 +112,16 @@ class NoisyAnswers(Synthesizer):
         families = overlap(self.workload, tied.measured)
         if neighbors.relation is Relation.CHANGE_ONE:
             changed = max(families.changed, 1)
-            return Measurement(tied, None, rows * changed, rows**2 * changed)
+            return NoisedIntegers(tied, None, rows * changed, rows**2 * changed)
         added = max(families.added, 1)
-        direct = Measurement(tied, None, rows * added, rows**2 * added)
+        direct = NoisedIntegers(tied, None, rows * added, rows**2 * added)
         signed = ties(self.workload, negations=True)
         factor = _best_factor(len(signed.measured), pure=self.allowance.pure)
         queries = len(signed.measured)
-        centered = Measurement(signed, factor, rows * (queries + factor), rows**2 * (queries + factor**2))
+        centered = NoisedIntegers(signed, factor, rows * (queries + factor), rows**2 * (queries + factor**2))
         return min((direct, centered), key=self._deviation_with)
 
-    def _noise(self, measurement: Measurement) -> NoisyVector:
+    def _noise(self, measurement: NoisedIntegers) -> NoisyVector:
         """Return the noise that the whole price buys."""
         guarantee = self.allowance.guarantee
         if isinstance(guarantee, ApproxDP):
@@ -130,7 +130,7 @@ class NoisyAnswers(Synthesizer):
             self.allowance, self.allowance.amount, sensitivity=measurement.shift, squared=measurement.squared
         )
 
-    def _deviation_with(self, measurement: Measurement) -> float:
+    def _deviation_with(self, measurement: NoisedIntegers) -> float:
         """Return the standard deviation of a count when that is measured."""
         return measurement.deviation(deviation_of(self._noise(measurement)))
 
@@ -158,15 +158,25 @@ class NoisyAnswers(Synthesizer):
         """Count, add noise, make consistent."""
         measurement, known = self.measurement, self.allowance.neighbors.stated_count
         counts = self.workload.counts(records)[measurement.ties.measured]
-        released = np.asarray(self._noise(measurement)(measurement.steps(counts, len(records))), dtype=np.float64)
-        every, total = measurement.counts(released, known)
+        mechanism = self._noise(measurement)
+        released = np.asarray(mechanism(measurement.steps(counts, len(records))))
+        every, total = measurement.counts(released.astype(np.float64), known)
         people = self.allowance.neighbors.people
         noisy = every / people
         table, answers, evidence = self._consistent(noisy, progress)
         if total is not None:
             evidence["number of records"] = total
         deviations = np.full(len(self.workload), self.deviation / people) if self._as_near else None
-        return self._made(table, answers, {**evidence, "noisy answers": noisy}, deviations)
+        histograms = self._histograms(released, mechanism)
+        return self._made(table, answers, {**evidence, "noisy answers": noisy}, deviations, histograms)
+
+    def _histograms(self, released: NDArray[Any], mechanism: NoisyVector) -> list[tuple[tuple[int, ...], Noisy]]:
+        """Return the marginals whose cells got noise, each as a histogram; none where something else got it."""
+        if self.measurement.factor is not None or not isinstance(self.workload, Marginals):
+            return []
+        tables = [self.workload.table(place, released) for place in range(len(self.workload.sets))]
+        noisy = [Noisy(one.astype(np.int64), deviation_of(mechanism), mechanism.noise) for one in tables]
+        return list(zip(self.workload.sets, noisy, strict=True))
 
     @property
     def _as_near(self) -> bool:
@@ -198,7 +208,7 @@ class NoisyAnswers(Synthesizer):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Measurement:
+class NoisedIntegers:
     """The integers that get noise: counts c, or, with a factor a, all 2c - N and then a N; and how far neighbors are.
 
     Privacy. Let m queries be measured, of which a record satisfies at most M, and two records differ in at most C. One

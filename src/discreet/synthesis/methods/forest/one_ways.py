@@ -64,6 +64,11 @@ class OneWays:
             noisy[place] = allowance.noisy(histogram, share)
         return cls(records.domain, noisy)
 
+    @property
+    def measured(self) -> list[tuple[tuple[int, ...], Noisy]]:
+        """The histograms with their attributes."""
+        return [((place,), one) for place, one in self.noisy.items()]
+
     @cached_property
     def total(self) -> float:
         """The number of records, at least 1: the sums of all histograms, weighted by the inverse of their variances."""
@@ -180,7 +185,7 @@ class Independent(Synthesizer):
         progress(1, 2)
         model = Forest.of(records.domain, one_ways.frequencies())
         evidence = {"records": one_ways.total, "model": model}
-        release = self._made(model.table(self.size), model.answers(self.workload), evidence)
+        release = self._made(model.table(self.size), model.answers(self.workload), evidence, measured=one_ways.measured)
         progress(2, 2)
         return release
 

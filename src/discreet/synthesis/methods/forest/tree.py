@@ -161,7 +161,8 @@ class Tree(Synthesizer):
         names = self.workload.domain.names
         edges = tuple((names[one], names[other]) for one, other in selection.edges)
         evidence = {"edges": edges, "records": one_ways.total, "model": model}
-        release = self._made(model.table(self.size), model.answers(self.workload), evidence)
+        measured = [*one_ways.measured, *pairs.items(), *again.measured]
+        release = self._made(model.table(self.size), model.answers(self.workload), evidence, measured=measured)
         progress(4, 4)
         return release
 

@@ -184,7 +184,7 @@ class Residual(Synthesizer):
     def _release(self, records: Records, progress: Progress) -> SyntheticRelease:
         """Measure, put together, finish."""
         known = self.allowance.neighbors.stated_count
-        found = self._measured(records, known, progress)
+        found, measured = self._measured(records, known, progress)
         people = self.allowance.neighbors.people
         unbiased = self.finish is ResidualFinish.UNBIASED
         moved, forest = shrunk(found, self.workload.domain)
@@ -196,17 +196,21 @@ class Residual(Synthesizer):
         deviations = np.repeat(np.array(self.deviations_of_counts) / people, cells)
         answers = np.concatenate([one.ravel() for one in arrays]) / people
         evidence = {"residuals": found, "table": made, "number of records": float(found.parts[()])}
-        return self._made(table, answers, evidence, deviations if unbiased else None)
+        return self._made(table, answers, evidence, deviations if unbiased else None, measured)
 
-    def _measured(self, records: Records, known: int | None, progress: Progress) -> Residuals:
-        """Release residuals, or histograms and what they say about residuals."""
+    def _measured(
+        self, records: Records, known: int | None, progress: Progress
+    ) -> tuple[Residuals, list[tuple[Attributes, Noisy]]]:
+        """Release residuals, or histograms, which are returned too, and what they say about residuals."""
         if self.allowance.pure:
             sets = maximal(self.cores)
-            return measure_histograms(records, sets, self.allowance, known, lambda done: progress(done, len(sets)))
+            found = measure_histograms(records, sets, self.allowance, lambda done: progress(done, len(sets)))
+            return combined(sets, found, records.domain.sizes, known), list(zip(sets, found, strict=True))
         steps = len(self.allocation.residuals)
-        return measure_residuals(
+        found_residuals = measure_residuals(
             records, self.allocation, self.allowance.amount, known, lambda done: progress(done, steps)
         )
+        return found_residuals, []
 
 
 def measure_residuals(
@@ -261,18 +265,19 @@ def _coefficients(allocation: Allocation, amount: Fraction, of: Callable[[Fracti
 
 
 def measure_histograms(
-    records: Records, sets: Sequence[Attributes], allowance: Allowance, total: int | None, tell: Callable[[int], None]
-) -> Residuals:
-    """Release every histogram with its share, and combine them; `total` is the stated number where it is public.
+    records: Records, sets: Sequence[Attributes], allowance: Allowance, tell: Callable[[int], None]
+) -> list[Noisy]:
+    """Release every histogram with its share.
 
     Privacy. Keeps the allowance's guarantee.
-        Proof: the shares add up to 1, and everything after is computed from what was released.
+        Proof: the shares add up to 1.
     """
-    sizes, found = records.domain.sizes, []
+    sizes = records.domain.sizes
+    found: list[Noisy] = []
     for place, (one, share) in enumerate(zip(sets, shares(sets, sizes), strict=True)):
         found.append(allowance.noisy(histogram(records, one), share))
         tell(place + 1)
-    return combined(sets, found, sizes, total)
+    return found
 
 
 def combined(

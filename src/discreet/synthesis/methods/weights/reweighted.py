@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -134,7 +134,8 @@ class Reweighted(Synthesizer):
             anchor=base.answers,
         )
         evidence = {**{f"base: {name}": value for name, value in base.evidence.items()}, **course.evidence}
-        return self._made(SyntheticTable(support, course.weights), course.answers, evidence)
+        made = self._made(SyntheticTable(support, course.weights), course.answers, evidence)
+        return replace(made, histograms=base.histograms)
 
 
 def support_of(table: SyntheticTable, most: int) -> tuple[Records, NDArray[np.float64]]:

@@ -1,0 +1,1 @@
+"""Posteriors measured: coverage, ranks, widths and times of every model of the room, with our own noise."""

@@ -1,0 +1,43 @@
+"""Posteriors held against simulated truth: `make bench-bayes`.
+
+Parameters are drawn from the prior, people from the model, and the noise by our own laws from the real source; the
+posterior is computed from the noisy integers alone. **Coverage** is that of equal-tailed 95 % intervals, with its
+standard error between runs; for whole numbers of the table it is held against the mean posterior mass of the printed
+intervals, which is above 95 %. **KS p** is Kolmogorov's and Smirnov's test of the rank of the truth, ties shared at
+random, for one group of each run. **Naive** takes the noisy number for the true one; **Wald** adds the variance of the
+noise to that of the share. Runs whose draws failed their diagnostics count as not covering. Times are CPU time.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+from benchmarks.common.bars import run, section
+
+SECTIONS = {
+    "shares from one count": section("benchmarks.bayes.counts", "beta_binomial"),
+    "tables of cells": section("benchmarks.bayes.counts", "cells"),
+    "large tables": section("benchmarks.bayes.counts", "large"),
+    "two answers about one count": section("benchmarks.bayes.counts", "shared"),
+    "the largest of 20 groups": section("benchmarks.bayes.groups", "largest"),
+    "logistic regression": section("benchmarks.bayes.groups", "logistic"),
+    "small areas": section("benchmarks.bayes.groups", "small_areas"),
+    "normal mean and deviation": section("benchmarks.bayes.sums", "normal"),
+    "without clipping in the model": section("benchmarks.bayes.sums", "unclipped"),
+    "linear regression": section("benchmarks.bayes.sums", "linear"),
+    "times": section("benchmarks.bayes.counts", "times"),
+    "the referee": section("benchmarks.bayes.referee", "rows"),
+    "one posterior draw": section("benchmarks.bayes.referee", "one_draw"),
+}
+
+
+def main() -> int:
+    """Run everything, print the tables, and write the page if asked; falling short of a bar is not a failure."""
+    return run(SECTIONS, page="bench-bayes", title="Posteriors, measured", document=__doc__ or "")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""What the exact count models share: the latent counts they read, and how they are drawn forward."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.bayes.base import Model, Posterior, Values
+from discreet.bayes.evidence import LatentCounts, latent_counts
+from discreet.display import Progress
+from discreet.statistics.measurement import Measurement, MeasurementPlan
+
+
+class CountModel(Model):
+    """A model of counts of people, each in one cell: its posterior is a finite sum, and needs no Markov chain."""
+
+    one_row_a_person: bool
+    exhaustive: bool
+
+    @abstractmethod
+    def posterior_of(
+        self, latent: LatentCounts, *, generator: np.random.Generator, measurements: Sequence[Measurement] = ()
+    ) -> Posterior:
+        """Return the posterior given what was released about sums of cells."""
+
+    @abstractmethod
+    def drawn_prior(self, latent: LatentCounts, generator: np.random.Generator) -> Values:
+        """Draw the parameters once from the prior."""
+
+    @abstractmethod
+    def drawn_cells(self, latent: LatentCounts, values: Values, generator: np.random.Generator) -> list[int]:
+        """Draw how many people are in each cell, given the parameters."""
+
+    def fit(
+        self, measurements: Sequence[Measurement], *, generator: np.random.Generator, progress: Progress
+    ) -> Posterior:
+        """Return the exact posterior."""
+        latent = self._latent(measurements)
+        found = self.posterior_of(latent, generator=generator, measurements=measurements)
+        progress(1, 1)
+        return found
+
+    def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:
+        """Draw the parameters once from the prior, with the counts that they imply."""
+        return self.drawn_prior(self._empty(plans), generator)
+
+    def integers(
+        self, values: Values, plans: Sequence[MeasurementPlan], generator: np.random.Generator
+    ) -> list[NDArray[Any]]:
+        """Draw the people in the cells; return what they add up to, one entry and all groups for every plan."""
+        latent = self._empty(plans)
+        cells = self.drawn_cells(latent, values, generator)
+        sums = [seen.weight * sum(cells[place] for place in seen.members) for seen in latent.observations]
+        ends = np.cumsum([len(plan.keys) for plan in plans])
+        return [_row(sums[end - len(plan.keys) : end]) for plan, end in zip(plans, ends, strict=True)]
+
+    def _latent(self, measurements: Sequence[Measurement]) -> LatentCounts:
+        """Return the cells that the measurements are about."""
+        return latent_counts(measurements, one_row_a_person=self.one_row_a_person, exhaustive=self.exhaustive)
+
+    def _empty(self, plans: Sequence[MeasurementPlan]) -> LatentCounts:
+        """Return the cells of plans; the integers in it are zeros that nobody reads."""
+        return self._latent([plan.measured([[0] * len(plan.keys)], (place,), None) for place, plan in enumerate(plans)])
+
+
+def method(error: float) -> str:
+    """Return how exact a posterior is, in words."""
+    digits = max(-15, math.ceil(math.log10(max(error, 1e-15))))
+    return f"exact to 1e{digits:03d}"
+
+
+def noted(latent: LatentCounts, *more: str) -> tuple[str, ...]:
+    """Return what the reader of a posterior must know."""
+    left_out = f"left out, because no one is counted there: {', '.join(latent.left_out)}" if latent.left_out else ""
+    return tuple(one for one in (left_out, *more) if one)
+
+
+def groups_shown(values: NDArray[Any], groups: Sequence[tuple[Any, ...]]) -> NDArray[Any]:
+    """Return values with the groups last, or without that axis where there are no keys."""
+    return values[..., 0] if tuple(groups) == ((),) else values
+
+
+def _row(sums: list[int]) -> NDArray[Any]:
+    """Return one entry: int64 where it fits."""
+    exact = np.array([*sums, None], dtype=object)[:-1].reshape(1, -1)
+    return exact.astype(np.int64) if all(abs(one) < 1 << 62 for one in sums) else exact

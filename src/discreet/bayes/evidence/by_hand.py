@@ -1,0 +1,103 @@
+"""Counts that people released by hand, as measurements: the noisy integers, and the law that was added to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from numbers import Integral
+from typing import Any
+
+from discreet.errors import InputError, ParameterError
+from discreet.laws import OnGrid
+from discreet.laws.noise import IntegerNoise
+from discreet.mechanisms import Mechanism
+from discreet.statistics.measurement import ROWS, Counts, Measurement, MeasurementPlan, Source, by_hand
+
+
+def noisy_counts(
+    counts: Mapping[Any, int] | int,
+    *,
+    noise: Mechanism | IntegerNoise,
+    key: str | Sequence[str] = "group",
+    table: str = "",
+    where: str = "",
+    release: str = "",
+) -> Measurement:
+    """Return noisy counts of people, each in one group, as a measurement.
+
+    Args:
+        counts: the noisy integer of every group, by its label, or by a tuple with a label for each key; one integer for
+            a count without groups.
+        noise: the mechanism that was called on the counts, or the law that was added to each, about 0.
+        key: what the labels are values of; for tuples, a list of names.
+        table: a name for the data: releases about one table are read together.
+        where: which rows were counted, in words that are equal for the same rows; nothing for all.
+        release: a name for this release, so that it counts once however often it is handed over.
+
+    >>> from discreet import Laplace
+    >>> survey = noisy_counts(
+    ...     {"yes": 412, "no": 88},
+    ...     noise=Laplace(epsilon=0.5, sensitivity=1),
+    ...     key="answer",
+    ... )
+    >>> survey.plan.keys, survey.released, survey.plan.noise
+    ((('yes',), ('no',)), ((412, 88),), DiscreteLaplace(scale=2, center=...))
+    """
+    names, groups = _groups(counts, key)
+    law, guarantee = _law(noise)
+    source = Source(lineage=table, rows=where, bounding="one row a person", keys=names)
+    plan = MeasurementPlan("counts", names, tuple(groups), Counts(ROWS), law, source)
+    return plan.measured([list(groups.values())], by_hand(release), guarantee)
+
+
+def _groups(counts: Any, key: str | Sequence[str]) -> tuple[tuple[str, ...], dict[tuple[Any, ...], int]]:
+    """Return the names of the keys, and the counts by groups."""
+    if not isinstance(counts, Mapping):
+        return (), {(): _whole(counts)}
+    names = (key,) if isinstance(key, str) else tuple(key) if isinstance(key, list | tuple) else ()
+    if not names or not all(isinstance(one, str) and one for one in names) or len(dict.fromkeys(names)) < len(names):
+        raise ParameterError(
+            'key must name what the labels are values of, each once; got another, write key="region" or '
+            'key=["region", "sex"]',
+            parameter="key",
+        )
+    groups = {(label if isinstance(label, tuple) else (label,)): _whole(count) for label, count in counts.items()}
+    if not groups or any(len(group) != len(names) for group in groups) or len(groups) < len(counts):
+        raise ParameterError(
+            "counts must have a label for each key; got none or another number of labels, write "
+            '{("north", "f"): 41, ...} with key=["region", "sex"]',
+            parameter="counts",
+        )
+    return names, groups
+
+
+def _whole(count: Any) -> int:
+    if isinstance(count, bool) or not isinstance(count, Integral):
+        raise InputError(
+            "counts must be the noisy whole numbers as they were released; got another kind of number, write integers "
+            "and do not round or cut them"
+        )
+    return int(count)
+
+
+def _law(noise: Any) -> tuple[IntegerNoise, Any]:
+    """Return the law of the noise about 0, and the guarantee where a mechanism stated one."""
+    law = noise if isinstance(noise, IntegerNoise) else getattr(noise, "noise", None)
+    grid = getattr(noise, "grid", 1)
+    if isinstance(noise, OnGrid) or grid != 1:
+        raise ParameterError(
+            "noise must be on whole numbers; got noise on a finer grid, write a whole sensitivity, such as "
+            "Laplace(epsilon=0.5, sensitivity=1), for counts",
+            parameter="noise",
+        )
+    if not isinstance(law, IntegerNoise):
+        raise ParameterError(
+            f"noise must be a mechanism that adds integer noise, or its law; got {type(noise).__name__}, write "
+            "Laplace(epsilon=0.5, sensitivity=1) or DiscreteLaplace(2)",
+            parameter="noise",
+        )
+    if law.center != 0:
+        raise ParameterError(
+            "noise must have its center at 0; got another center, write the law of the noise alone, noise.at(0)",
+            parameter="noise",
+        )
+    return law, noise.guarantee if isinstance(noise, Mechanism) else None
