@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.errors import MissingBound, QueryRefused, UnknownName, UnsupportedSQL
+from tests.query.hostile_sources import SOURCES, SOURCES_BOUNDS, SOURCES_NAMES
 
 STATEMENTS = (
     "SELECT COUNT(*) FROM visits; SELECT COUNT(*) FROM visits",
@@ -118,9 +119,6 @@ TABLES = (
     "SELECT COUNT(*) FROM visits AS v (a, b)",
     "SELECT COUNT(*) FROM visits, LATERAL (SELECT 1) AS x",
     "SELECT COUNT(*) FROM visits, visits AS other",
-    "SELECT COUNT(*) FROM visits JOIN visits AS other ON visits.patient = other.patient",
-    "SELECT COUNT(*) FROM visits JOIN patients ON visits.patient = patients.id",
-    "SELECT COUNT(*) FROM visits JOIN stays USING (patient)",
     "SELECT COUNT(*) FROM visits CROSS JOIN regions",
     "SELECT COUNT(*) FROM visits, regions",
     "SELECT COUNT(*) FROM visits NATURAL JOIN regions",
@@ -137,9 +135,7 @@ TABLES = (
     "SELECT COUNT(*) FROM visits JOIN prices USING (ward)",
     "SELECT COUNT(*) FROM visits JOIN regions ON visits.age = regions.code",
     "SELECT COUNT(*) FROM visits JOIN (SELECT * FROM regions) AS r ON visits.code = r.code",
-    "SELECT COUNT(*) FROM regions JOIN visits ON visits.code = regions.code",
     "SELECT COUNT(*) FROM (visits JOIN regions ON visits.code = regions.code)",
-    "WITH other AS (SELECT patient FROM visits) SELECT COUNT(*) FROM visits JOIN other USING (patient)",
     "WITH RECURSIVE r AS (SELECT 1 AS x UNION ALL SELECT x + 1 FROM r) SELECT COUNT(*) FROM r",
     "WITH a AS (SELECT * FROM visits), a AS (SELECT * FROM stays) SELECT COUNT(*) FROM a",
     "WITH a AS (SELECT * FROM visits) SELECT COUNT(*) FROM visits",
@@ -148,7 +144,6 @@ TABLES = (
     "SELECT COUNT(*) FROM visits UNION ALL BY NAME SELECT COUNT(*) FROM stays",
     "SELECT COUNT(*) FROM visits EXCEPT SELECT 3",
     "SELECT COUNT(*) FROM visits INTERSECT SELECT 3",
-    "SELECT COUNT(*) FROM (SELECT patient FROM visits UNION ALL SELECT patient FROM visits)",
 )
 
 ROWS = (
@@ -170,7 +165,6 @@ ROWS = (
     "SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 1)",
     "SELECT COUNT(*) FROM (SELECT * FROM visits ORDER BY cost)",
     "SELECT COUNT(*) FROM (SELECT DISTINCT patient FROM visits)",
-    "SELECT COUNT(*) FROM (SELECT patient, COUNT(*) FROM visits GROUP BY patient)",
     "SELECT AVG(n) FROM (SELECT region, COUNT(*) AS n FROM visits GROUP BY region)",
     "SELECT region, SUM(AVG(cost)) FROM visits GROUP BY region",
     "SELECT SUM(cost) OVER () FROM visits",
@@ -215,9 +209,7 @@ AGGREGATES = (
     "SELECT KURTOSIS(cost) FROM visits",
     "SELECT REGR_SLOPE(cost, age) FROM visits",
     "SELECT APPROX_COUNT_DISTINCT(ward) FROM visits",
-    "SELECT COUNT(DISTINCT ward) FROM visits",
     "SELECT COUNT(DISTINCT patient, ward) FROM visits",
-    "SELECT COUNT(DISTINCT patient + 1) FROM visits",
     "SELECT SUM(DISTINCT cost) FROM visits",
     "SELECT SUM(cost ORDER BY age) FROM visits",
     "SELECT QUANTILE(cost, 0) FROM visits",
@@ -374,5 +366,8 @@ EXPECTED: tuple[tuple[type[QueryRefused], tuple[str, ...]], ...] = (
     (UnknownName, NAMES),
     (MissingBound, BOUNDS),
     (UnsupportedSQL, LARGE),
+    (UnsupportedSQL, SOURCES),
+    (UnknownName, SOURCES_NAMES),
+    (MissingBound, SOURCES_BOUNDS),
 )
 HOSTILE = [(kind, sql) for kind, group in EXPECTED for sql in group]

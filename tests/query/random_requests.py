@@ -17,8 +17,9 @@ from discreet.privacy import ZCDP, Relation
 from discreet.query.expression.expression import Expression, Operation
 from discreet.query.expression.typing_rules import apply, column
 from discreet.query.frame_table import FrameTable
-from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, RowSource, Scan
+from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import Cell, EachRow, Form, Groups, NormWeights, One, Present, RowWeights, Steps, Units
+from discreet.query.plan.row_sources import FilterRows, JoinKind, Project, PublicJoin, RowSource, Scan
 from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from discreet.frames import Type
-from discreet.query.expression.expression import Value
-from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, RowSource, Scan
+from discreet.query.expression.expression import Operation, Value
+from discreet.query.expression.typing_rules import apply
+from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import (
     WEIGHT,
     Cell,
@@ -30,6 +31,21 @@ from discreet.query.plan.request import (
     SumRequest,
     Sums,
     Units,
+    ValuesRequest,
+)
+from discreet.query.plan.row_sources import (
+    FilterRows,
+    JoinKind,
+    MatchKind,
+    PerUnit,
+    PrivateJoin,
+    Project,
+    PublicJoin,
+    RowSource,
+    Scan,
+    UnionAll,
+    UnitValue,
+    UnitValueKind,
 )
 from discreet.query.policy.declarations import Policy, UnitColumn, UnitIsRow, UnitLink
 from tests.query import oracle
@@ -52,7 +68,9 @@ class ReferenceEngine(Engine):
     def text(self, request: SumRequest | HistogramRequest) -> str:
         return f"the sums of {type(request.form).__name__}, in Python"
 
-    def run(self, request: SumRequest) -> Sums:
+    def run(self, request: SumRequest | ValuesRequest) -> Sums:
+        if isinstance(request, ValuesRequest):
+            return self._values(request)
         totals: dict[KeyValues, list[int]] = {} if request.keys else {(): [0] * len(request.cells)}
         units: dict[KeyValues, set[Any]] = defaultdict(set)
         for key, row, unit, weight in self.weighted(request):
@@ -64,6 +82,18 @@ class ReferenceEngine(Engine):
                 else:
                     sums[index] += weight * _value(cell, row)
         return Sums(list(totals), [[sums[index] for sums in totals.values()] for index in range(len(request.cells))])
+
+    def _values(self, request: ValuesRequest) -> Sums:
+        """Count the values of every group; by groups a unit keeps pairs of a group and a value."""
+        there = FilterRows(request.source, apply(Operation.NOT, apply(Operation.IS_NULL, request.argument)))
+        source = there if isinstance(request.form, Groups) else request.source
+        keys = (*request.keys, Key("#value", request.argument, None))
+        found: dict[KeyValues, set[Any]] = defaultdict(set)
+        for (*key, value), _, _, _ in self.weighted(SumRequest(source, keys, request.form, ())):
+            found[tuple(key)].update([] if value is None else [value])
+        if not request.keys:
+            found[()].update()
+        return Sums(list(found), [[len(values) for values in found.values()]])
 
     def histogram(self, request: HistogramRequest) -> dict[KeyValues, tuple[Any, Any]]:
         weights: dict[KeyValues, Counter[int]] = {} if request.keys else {(): Counter()}
@@ -106,6 +136,13 @@ class ReferenceEngine(Engine):
                 yield unit, {name: oracle.evaluate(expression, row) for name, expression in rows.columns}
         elif isinstance(rows, PublicJoin):
             yield from self._joined(rows)
+        elif isinstance(rows, PrivateJoin):
+            yield from self._matched(rows)
+        elif isinstance(rows, PerUnit):
+            yield from self._per_unit(rows)
+        elif isinstance(rows, UnionAll):
+            for part in rows.parts:
+                yield from ((unit, {name: row[name] for name, _ in rows.columns}) for unit, row in self.made(part))
         else:
             raise TypeError
 
@@ -182,6 +219,63 @@ class ReferenceEngine(Engine):
             if match or rows.kind is JoinKind.LEFT:
                 found = match[0] if match else {}
                 yield unit, {**row, **{name: found.get(column) for name, column, _ in rows.columns}}
+
+    def _matched(self, rows: PrivateJoin) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        others = list(self.made(rows.other))
+        for unit, row in self.made(rows.source):
+            both = [{**row, **{name: o[own] for name, own, _ in rows.columns}} for mine, o in others if mine == unit]
+            there = [one for one in both if rows.condition is None or oracle.evaluate(rows.condition, one) is True]
+            if rows.kind in (MatchKind.SEMI, MatchKind.ANTI):
+                if bool(there) is (rows.kind is MatchKind.SEMI):
+                    yield unit, row
+            elif there or rows.kind is MatchKind.INNER:
+                yield from ((unit, one) for one in there)
+            else:
+                yield unit, {**row, **{name: None for name, _, _ in rows.columns}}
+
+    def _per_unit(self, rows: PerUnit) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+        groups: dict[Any, list[Mapping[str, Any]]] = defaultdict(list)
+        for unit, row in self.made(rows.source):
+            groups[unit, tuple(_zeroed(oracle.evaluate(one, row)) for _, one in rows.keys)].append(row)
+        for (unit, key), group in groups.items():
+            named = dict(zip([name for name, _ in rows.keys], key, strict=True))
+            yield unit, {**named, **{one.name: _of_all(one, group) for one in rows.values}}
+
+
+def _of_all(one: UnitValue, group: Sequence[Mapping[str, Any]]) -> Any:
+    """Return a value of all rows of a unit."""
+    if one.argument is None:
+        return len(group)
+    values = [_zeroed(oracle.evaluate(one.argument, row)) for row in group]
+    there = [value for value in values if value is not None]
+    if one.kind in _COUNTED:
+        return _COUNTED[one.kind](there)
+    return _OF_THERE.get(one.kind, lambda found: _total(one, found))(there) if there else None
+
+
+def _total(one: UnitValue, there: Sequence[Any]) -> Any:
+    """Return a sum or a mean of values that are there."""
+    grid = one.scale
+    total = sum(there) if grid is None else sum((oracle.position(v, grid) or 0) + grid.start for v in there)
+    if not -(2**63) <= total < 2**63:
+        return None
+    if grid is None and one.kind is UnitValueKind.SUM:
+        return total
+    real = float(total) * (1.0 if grid is None else float(grid.grid))
+    return real if one.kind is UnitValueKind.SUM else real / float(len(there))
+
+
+_COUNTED = {UnitValueKind.COUNT_VALUES: len, UnitValueKind.COUNT_DISTINCT: lambda there: len(set(there))}
+_OF_THERE: Mapping[UnitValueKind, Any] = {
+    UnitValueKind.MIN: min,
+    UnitValueKind.MAX: max,
+    UnitValueKind.ANY: any,
+    UnitValueKind.ALL: all,
+}
+
+
+def _zeroed(value: Any) -> Any:
+    return value + 0.0 if isinstance(value, float) else value
 
 
 def _value(cell: Cell, row: Mapping[str, Any]) -> int:

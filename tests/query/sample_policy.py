@@ -56,7 +56,7 @@ PATIENTS = TablePolicy("patients", UnitColumn("id"), columns(column("id", Type.I
 STAYS = TablePolicy(
     "stays",
     UnitLink("patient", "patients", "id"),
-    columns(column("patient", Type.INTEGER), column("cost", Type.REAL, 0, 10)),
+    columns(column("patient", Type.INTEGER), column("number", Type.INTEGER), column("cost", Type.REAL, 0, 10)),
 )
 NOTES = TablePolicy(
     "notes",

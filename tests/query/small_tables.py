@@ -13,8 +13,9 @@ from discreet.errors import UnknownName
 from discreet.frames import Type
 from discreet.privacy import PureDP
 from discreet.query.expression.expression import Column
-from discreet.query.plan.query_plan import Aggregate, Aggregation, FilterRows, Key, MeasureKind, QueryPlan, Scan
-from discreet.query.plan.request import Engine, Sums
+from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, MeasureKind, QueryPlan
+from discreet.query.plan.request import Engine, Sums, ValuesRequest
+from discreet.query.plan.row_sources import FilterRows, Scan
 from discreet.query.policy.declarations import (
     Analyst,
     ColumnPolicy,
@@ -65,7 +66,7 @@ def x_column(low=0, high=5, type=Type.INTEGER):
 def asked(kind, name="answer", *, low=0, high=5, level=None, type=Type.INTEGER):
     """One aggregate over x, or over rows or units."""
     bare = kind in (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_UNITS)
-    ranged = kind not in (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_UNITS, MeasureKind.COUNT_VALUES)
+    ranged = not kind.name.startswith("COUNT_")
     return Aggregate(
         name,
         kind,
@@ -129,6 +130,8 @@ class Told(Engine):
     def run(self, request):
         self.reads += 1
         keys, cells = self.sums
+        if isinstance(request, ValuesRequest):
+            return Sums(list(keys), [list(cells.get("Values", [0] * len(keys)))])
         return Sums(list(keys), [list(cells[type(cell).__name__]) for cell in request.cells])
 
     def histogram(self, request):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from discreet.frames import Type
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.expression.typing_rules import column
-from discreet.query.plan.query_plan import FilterRows, Key, Project, PublicJoin, RowSource, Scan
+from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import (
     WEIGHT,
     Cell,
@@ -33,6 +33,7 @@ from discreet.query.plan.request import (
     Sums,
     Units,
 )
+from discreet.query.plan.row_sources import FilterRows, Project, PublicJoin, RowSource, Scan
 from tests.conftest import Rounds
 from tests.query.random_requests import Tables, World, cells_of, form_of, keys_of, neighbor, rows_of, scale_of, world
 from tests.query.reference_engine import ReferenceEngine

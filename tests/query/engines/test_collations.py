@@ -15,8 +15,9 @@ from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.expression.typing_rules import column
-from discreet.query.plan.query_plan import Key, Scan
+from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import EachRow, One, SumRequest
+from discreet.query.plan.row_sources import Scan
 from discreet.query.policy.file import read_policy
 
 POLICY = """[data]

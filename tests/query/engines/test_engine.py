@@ -18,7 +18,7 @@ from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.expression.expression import Operation
 from discreet.query.expression.typing_rules import apply, column, literal
-from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, Scan
+from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import (
     WEIGHT,
     EachRow,
@@ -31,6 +31,7 @@ from discreet.query.plan.request import (
     SumRequest,
     Units,
 )
+from discreet.query.plan.row_sources import FilterRows, JoinKind, Project, PublicJoin, Scan
 from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,

@@ -17,7 +17,7 @@ from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.engines.duckdb.text import indented, quoted
 from discreet.query.expression.expression import Operation
 from discreet.query.expression.typing_rules import apply, column, literal
-from discreet.query.plan.query_plan import FilterRows, JoinKind, Key, Project, PublicJoin, Scan
+from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import (
     EachRow,
     Groups,
@@ -29,6 +29,7 @@ from discreet.query.plan.request import (
     SumRequest,
     Units,
 )
+from discreet.query.plan.row_sources import FilterRows, JoinKind, Project, PublicJoin, Scan
 from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,

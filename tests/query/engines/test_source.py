@@ -20,8 +20,9 @@ from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb import Resources, connect
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.expression.typing_rules import column
-from discreet.query.plan.query_plan import Key, Scan
+from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import WEIGHT, EachRow, One, Present, RowWeights, Steps, SumRequest
+from discreet.query.plan.row_sources import Scan
 from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,

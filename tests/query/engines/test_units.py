@@ -17,7 +17,7 @@ from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.engines.duckdb.engine import DuckDBEngine
 from discreet.query.expression.typing_rules import column
-from discreet.query.plan.query_plan import Key, Scan
+from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import (
     WEIGHT,
     EachRow,
@@ -29,6 +29,7 @@ from discreet.query.plan.request import (
     SumRequest,
     Units,
 )
+from discreet.query.plan.row_sources import Scan
 from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,

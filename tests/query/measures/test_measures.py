@@ -16,10 +16,10 @@ from discreet.privacy import ZCDP, ApproxDP, Price, PureDP, Relation
 from discreet.query.measures.measure import Additive, deviation, grid_between
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, divided, pieces
-from discreet.query.plan.bounding import Bounding, Noise, choose
+from discreet.query.plan.bounding import Bounding, Noise, choose, of_values
 from discreet.query.plan.query_plan import MeasureKind
 from discreet.query.plan.request import WEIGHT, EachRow, HistogramRequest
-from discreet.query.pricing.priced_query import measures
+from discreet.query.pricing.measures_of_query import measures
 from discreet.statistics.order_statistics.tree import QuantileTree
 from discreet.statistics.ranks.interval import RankInterval
 from discreet.statistics.ranks.ranked import Ranked
@@ -45,7 +45,8 @@ HALF = Fraction(1, 2)
 def measure_of(*aggregates, relation=ADD_REMOVE, noise=Noise.LAPLACE, keys=(), **stated):
     query = query_for(*aggregates, keys=keys)
     bounding = choose(query.aggregation, table_policy(**stated), relation, noise)
-    return measures(query.aggregation.asked, bounding, noise)[0]
+    values = of_values(query.aggregation, table_policy(**stated), relation)
+    return measures(query.aggregation.asked, bounding, noise, values)[0]
 
 
 @pytest.mark.theorem("count.privacy", "total.privacy", "MeanOfGroups.privacy", "VarianceOfGroups.privacy")

@@ -11,9 +11,10 @@ import pytest
 from discreet.errors import MissingBound, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Relation
 from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose
-from discreet.query.plan.query_plan import MeasureKind, Scan
+from discreet.query.plan.query_plan import MeasureKind
 from discreet.query.plan.request import WEIGHT, EachRow, Groups, NormWeights, RowWeights, SumRequest
-from discreet.query.pricing.priced_query import measures
+from discreet.query.plan.row_sources import Scan
+from discreet.query.pricing.measures_of_query import measures
 from tests.query.small_tables import (
     Slow,
     asked,

@@ -18,7 +18,7 @@ from discreet.privacy import ZCDP, ApproxDP, PureDP, Relation
 from discreet.query.expression.expression import Column
 from discreet.query.plan.canonical_form import key_from_text, key_to_text
 from discreet.query.plan.query_plan import Key, MeasureKind
-from discreet.query.plan.request import Steps, Sums, Units
+from discreet.query.plan.request import Steps, Sums, Units, ValuesRequest
 from discreet.query.policy.declarations import UnitColumn
 from discreet.query.pricing.price import read_price
 from discreet.query.pricing.priced_query import priced
@@ -254,6 +254,8 @@ class Filled(Told):
         self.names, self.held, self.unit = names, rows, unit
 
     def run(self, request):
+        if isinstance(request, ValuesRequest):
+            return Sums(self.names, [list(self.held)])
         return Sums(self.names, [[self.sum(cell, rows) for rows in self.held] for cell in request.cells])
 
     def sum(self, cell, rows):

@@ -26,6 +26,16 @@ VALID = [
     "SELECT x.region, n / 2 FROM (SELECT region, COUNT(*) AS n FROM visits GROUP BY region) AS x WHERE n > 5",
     "SELECT country, COUNT(*) FROM visits LEFT JOIN regions USING (code) GROUP BY country",
     "SELECT CASE WHEN fee < 3 THEN 'low' ELSE 'high' END AS f, MEDIAN(cost) FROM visits GROUP BY f",
+    "SELECT region, AVG(cost) FROM visits JOIN patients ON visits.patient = patients.id GROUP BY region",
+    "SELECT COUNT(*) FROM notes n, stays s, visits v, regions r WHERE n.stay = s.number AND s.patient = v.patient "
+    "AND v.code = r.code AND v.age > 3",
+    "SELECT AVG(CLAMP(n, 0, 9)) FROM (SELECT patient, COUNT(*) AS n, SUM(cost) AS s, MIN(day) AS d FROM visits "
+    "WHERE age > 3 GROUP BY patient HAVING COUNT(DISTINCT ward) > 1) WHERE s > 3 AND d > '2023-01-01'",
+    "SELECT COUNT(*) FROM visits WHERE patient IN (SELECT id FROM patients WHERE born > '2000-01-01') AND NOT EXISTS "
+    "(SELECT * FROM stays s WHERE s.patient = visits.patient AND s.cost > visits.cost)",
+    "SELECT SUM(x) FROM (SELECT patient, cost AS x FROM visits UNION ALL SELECT patient, cost FROM stays)",
+    "SELECT k, COUNT(DISTINCT code) FROM (SELECT p.id, p.born IS NULL AS k, v.code FROM patients p LEFT JOIN visits v "
+    "ON p.id = v.patient AND v.age > 3) GROUP BY k",
     *("SELECT COUNT(@) FROM visits".replace("@", text) for text, _ in MEANINGS),
 ]
 _TEXT = """

@@ -32,8 +32,8 @@ from discreet.local import (
 from discreet.privacy import PureDP
 from discreet.query import Session
 from discreet.query.plan import bounded
-from discreet.query.plan.query_plan import Scan
 from discreet.query.plan.request import Groups, SumRequest, Units
+from discreet.query.plan.row_sources import Scan
 from discreet.statistics.columns.keys import bounded_keys
 from discreet.testing.spellings import SPELLINGS
 from tests.conftest import Rounds

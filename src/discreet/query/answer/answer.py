@@ -22,7 +22,9 @@ from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
 from discreet.query.expression import Value
 from discreet.query.measures import Estimated, Measure
-from discreet.query.pricing import Finished, PricedQuery, ReleasedTable
+from discreet.query.policy import UNNAMED
+from discreet.query.pricing import Finished, PricedQuery, ReleasedTable, measurement_plans
+from discreet.statistics.measurement import Measurement
 from discreet.statistics.pricing import stated_confidence
 
 if TYPE_CHECKING:
@@ -44,6 +46,7 @@ class Record:
     replayed: bool  # the stored answer was handed out again, at no cost to the total
     rehearsed: bool = False  # made-up rows were asked; nothing was released
     lost: tuple[int, ...] = ()  # earlier charges for the same question that gave no answer and stay spent
+    opening: str = ""  # the hash of the first entry of the ledger, which no other ledger has
 
     @property
     def lost_words(self) -> str:
@@ -217,6 +220,25 @@ class Answer:
             found[name] = measure.spread(part)[inner]
         return found
 
+    @cached_property
+    def measurements(self) -> tuple[Measurement, ...]:
+        """What was released, for inference: an entry for every aggregate that adds rows up, about all groups.
+
+        HAVING, ORDER BY and LIMIT leave no trace, and a stored answer that is handed out again has the identities that
+        it had. Quantiles add nothing up and are left out. Where keys are private, the noisy numbers of units by which
+        they were selected are there too, asked for or not.
+        """
+        record = self.record
+        lineage = data_of(self.lineage, record)
+        release = (lineage, record.number, record.entry_hash)
+        found = measurement_plans(
+            self.priced, self.released.keys, lineage, replayed=record.entry_hash if record.replayed else ""
+        )
+        return tuple(
+            plan.measured(self.released.released[place], (*release, place), self.guarantee, rehearsed=record.rehearsed)
+            for place, plan in found
+        )
+
     def _source(self, column: str) -> str | None:
         """Return the aggregate that a column shows unchanged, or None."""
         shown = self.finished.shown[self._place(column)]
@@ -292,6 +314,15 @@ class Answer:
     def _repr_html_(self) -> str:
         """Return the answer for a notebook."""
         return self.table()._repr_html_() + definition_list(self.facts())
+
+
+def data_of(lineage: str, record: Record) -> str:
+    """Return a name for the data that was asked: its lineage; frames without one, and made-up rows, are as the ledger.
+
+    Two sessions on frames that nobody named are about different people, as are two rehearsals; each has a ledger.
+    """
+    unnamed = record.rehearsed or lineage == UNNAMED
+    return f"{lineage} (ledger {record.opening[:16]})" if unnamed else lineage
 
 
 def _around(value: float, low: float | None, high: float | None) -> tuple[float | None, float | None]:

@@ -1,6 +1,15 @@
 """Measures: what can be asked about a group, each with its integers, its noise and its interval."""
 
-from discreet.query.measures.measure import Additive, Estimated, Measure, Simple, count, total
+from discreet.query.measures.measure import (
+    Additive,
+    Estimated,
+    Measure,
+    NumberOfValues,
+    Simple,
+    count,
+    number_of_values,
+    total,
+)
 from discreet.query.measures.moments import mean, variance
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, choice_price, quantiles

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -18,8 +18,24 @@ from discreet.laws.number import round_up
 from discreet.mechanisms.noise import floor_log2, two_to
 from discreet.privacy import Price
 from discreet.query.expression import Expression, Type
-from discreet.query.plan import Aggregate, Bounding, Cell, EachRow, MeasureKind, One, Present, RowNorms, Steps, Units
+from discreet.query.plan import (
+    Aggregate,
+    Bounding,
+    Cell,
+    EachRow,
+    Groups,
+    Key,
+    MeasureKind,
+    One,
+    Present,
+    RowNorms,
+    RowSource,
+    Steps,
+    Units,
+    ValuesRequest,
+)
 from discreet.statistics.columns import FixedPoint
+from discreet.statistics.measurement import ROWS, UNITS, AddsUp, Counts, PowerSums
 from discreet.statistics.pricing import NoisyVector
 
 Number = int | float
@@ -66,6 +82,14 @@ class Measure(ABC):
         """
         return [None] * len(self.asked)
 
+    def adds_up(self, said: Callable[[Expression], str]) -> AddsUp | None:  # noqa: ARG002  for those that add up
+        """Return what the released integers add up, given the text of an argument; None where they are no sums."""
+        return None
+
+    def noise_of(self, part: Price) -> IntegerNoise:  # noqa: ARG002  for measures that add up
+        """Return the law of the noise on every released integer of what adds up."""
+        raise AssertionError("only what adds up has one noise")
+
     @abstractmethod
     def words(self, part: Price) -> str:
         """Say in public words what is released."""
@@ -100,6 +124,10 @@ class Additive(Measure):
             )
         return NoisyVector.laplace(epsilon=part.epsilon, sensitivity=sensitivity, relation=relation, scalar=scalar)
 
+    def noise_of(self, part: Price) -> IntegerNoise:
+        """Return the law of the noise, about 0."""
+        return self.noise(part).noise
+
     def release(self, sums: Sequence[Sequence[int]], part: Price) -> list[list[int]]:
         """Add the noise: the only place where private sums become an answer."""
         vectors = np.array(self.vectors(sums), dtype=object).reshape(self.entries, -1)
@@ -107,13 +135,13 @@ class Additive(Measure):
 
 
 @dataclass(frozen=True)
-class Simple(Additive):
-    """One integer a group that stands for the answer times a constant: a count or a sum."""
+class OneInteger(Additive):
+    """One integer a group that stands for the answer times a constant."""
 
     asked: tuple[Aggregate, ...]
     bounding: Bounding
     norms: RowNorms
-    cells: tuple[Cell, ...]  # one
+    cells: tuple[Cell, ...]  # one, or none where the number is no sum over rows
     step: Fraction  # what the integer 1 stands for
     name: str
 
@@ -207,6 +235,44 @@ def count(asked: Aggregate, bounding: Bounding) -> Simple:
     return Simple((asked,), bounding, _ONE, (cell,), Fraction(1, bounding.unit), "count")
 
 
+@dataclass(frozen=True)
+class Simple(OneInteger):
+    """A count or a sum of the rows."""
+
+    def adds_up(self, said: Callable[[Expression], str]) -> AddsUp:
+        """Return the count of rows, values or units, or the sum: position and start of the grid, for every value."""
+        argument, often = self.asked[0].argument, self.bounding.often
+        if self.asked[0].kind is MeasureKind.SUM:
+            argument, scale = argument_on_grid(self.asked[0], bits=STEP_BITS)
+            return PowerSums(said(argument), scale, ((scale.start, 1, 0),), self.bounding.unit, not often, often)
+        if self.asked[0].kind is MeasureKind.COUNT_UNITS:
+            return counts_of_units(self.bounding)
+        counted = ROWS if argument is None else f"values of {said(argument)}"
+        return Counts(counted, self.bounding.unit, not often, often)
+
+
+@dataclass(frozen=True)
+class NumberOfValues(OneInteger):
+    """COUNT(DISTINCT x): how many different values a group has, of those that units bring.
+
+    Privacy. The count moves by 1 for a pair of a group and a value that a unit brings alone: `of_values` says how many
+        there are, r = s = 1 in `Bounding`.
+    Accuracy. The interval is the exact quantile of the integer noise, for the number of values that were brought.
+    """
+
+    def wanted(self, source: RowSource, keys: tuple[Key, ...], bounded: str | None) -> ValuesRequest:
+        """Return what an engine is asked."""
+        argument, form = self.asked[0].argument, self.bounding.form
+        if argument is None or not isinstance(form, EachRow | Groups):
+            raise AssertionError("values have an argument, and are brought by rows or by groups")
+        return ValuesRequest(source, keys, form, argument, bounded)
+
+
+def number_of_values(asked: Aggregate, bounding: Bounding) -> NumberOfValues:
+    """Return the measure of COUNT(DISTINCT x), of values."""
+    return NumberOfValues((asked,), bounding, _ONE, (), Fraction(1), "number of values")
+
+
 def units_bounding(bounding: Bounding) -> Bounding:
     """Return the bounds of a count of units: each counts 1 in each of its groups, whatever its rows weigh."""
     if isinstance(bounding.form, EachRow):
@@ -217,6 +283,12 @@ def units_bounding(bounding: Bounding) -> Bounding:
     return Bounding(
         bounding.form, bounding.relation, 1, groups, groups, groups, bounding.single, bounding.reason
     )  # L1 norm k, L2 norm sqrt(k)
+
+
+def counts_of_units(bounding: Bounding, *, selects: bool = False) -> Counts:
+    """Return what a count of units adds up, the bounding being that of the count; a row that is a unit is a row."""
+    often = bounding.often
+    return Counts(ROWS if isinstance(bounding.form, EachRow) else UNITS, 1, not often, often, selects)
 
 
 def total(asked: Aggregate, bounding: Bounding) -> Simple:

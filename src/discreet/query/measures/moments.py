@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -24,6 +24,7 @@ from discreet.query.measures.measure import (
 )
 from discreet.query.plan import Aggregate, Bounding, Cell, MeasureKind, Noise, Present, RowNorms, Steps
 from discreet.statistics.columns import FixedPoint, Totals
+from discreet.statistics.measurement import AddsUp, PowerSums
 from discreet.statistics.sums import (
     FOR_GAUSSIAN,
     FOR_LAPLACE,
@@ -84,6 +85,10 @@ class MeanOfGroups(Additive):
         size = float(self.scale.steps) * rows_expected * self.bounding.unit
         share = min(MeanInterval(self.noise(part).noise).half_width(size, 1.0 - confidence), 1.0)
         return [share * float(self.scale.steps * self.scale.grid)]
+
+    def adds_up(self, said: Callable[[Expression], str]) -> AddsUp:
+        """Return the distances to both ends as sums over positions."""
+        return _power_sums(self, said, ((0, 1, 0), (self.scale.steps, -1, 0)))
 
     def words(self, part: Price) -> str:
         """Say what is released."""
@@ -187,10 +192,24 @@ class VarianceOfGroups(Additive):
         reach = predicted_reach(self._law(part), self._row, rows_expected, 1.0 - confidence, lost=0)
         return [self._in_units(min(reach, 0.25))]
 
+    def adds_up(self, said: Callable[[Expression], str]) -> AddsUp:
+        """Return the three quadratics as sums over positions."""
+        return _power_sums(self, said, self.basis.in_steps(self.scale.steps))
+
     def words(self, part: Price) -> str:
         """Say what is released."""
         words = noise_words(self._law(part), self.scale.grid**2 / self.bounding.unit)
         return f"three sums of squares, for a variance, with {words}"
+
+
+def _power_sums(
+    measure: MeanOfGroups | VarianceOfGroups,
+    said: Callable[[Expression], str],
+    coefficients: tuple[tuple[int, int, int], ...],
+) -> PowerSums:
+    """Return sums over the positions of an argument, for rows as they are bounded."""
+    bounding, text = measure.bounding, said(measure.argument)
+    return PowerSums(text, measure.scale, coefficients, bounding.unit, not bounding.often, bounding.often)
 
 
 def variance(asked: Aggregate, bounding: Bounding, noise: Noise) -> VarianceOfGroups:

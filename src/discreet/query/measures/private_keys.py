@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.laws.noise import IntegerNoise
 from discreet.laws.number import round_down
 from discreet.mechanisms import ThresholdedHistogram
 from discreet.privacy import Price
-from discreet.query.measures.measure import Estimated, Measure, Number, Released, deviation, noise_words
+from discreet.query.expression import Expression
+from discreet.query.measures.measure import (
+    Estimated,
+    Measure,
+    Number,
+    Released,
+    counts_of_units,
+    deviation,
+    noise_words,
+    units_bounding,
+)
 from discreet.query.plan import Aggregate, Bounding, Noise
+from discreet.statistics.measurement import AddsUp
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,14 @@ class SelectedKeys(Measure):
     def width(self, part: Price, confidence: float, rows_expected: int | None) -> list[float | None]:  # noqa: ARG002
         """Return the exact quantile."""
         return [float(self.mechanism(part).error(confidence)) for _ in self.asked]
+
+    def adds_up(self, said: Callable[[Expression], str]) -> AddsUp:  # noqa: ARG002  units have no argument
+        """Return the number of units of a group that is named because of it."""
+        return counts_of_units(units_bounding(self.bounding), selects=True)
+
+    def noise_of(self, part: Price) -> IntegerNoise:
+        """Return the law of the noise, about 0."""
+        return self.mechanism(part).noise
 
     def words(self, part: Price) -> str:
         """Say what is released."""

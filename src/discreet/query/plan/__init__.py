@@ -1,8 +1,9 @@
 """The plan of a query: what is summed over which rows and keys, in one canonical form with one digest."""
 
-from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose
+from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose, limits_of, of_values
 from discreet.query.plan.canonical_form import (
     canonical,
+    canonical_parts,
     key_from_text,
     key_to_text,
     ordered_asked,
@@ -11,21 +12,7 @@ from discreet.query.plan.canonical_form import (
 )
 from discreet.query.plan.granted_rows import bounded, entries_of, rows_of_one_unit, table_named
 from discreet.query.plan.in_words import written
-from discreet.query.plan.query_plan import (
-    Aggregate,
-    Aggregation,
-    FilterRows,
-    JoinKind,
-    Key,
-    MeasureKind,
-    Order,
-    PostProcessing,
-    Project,
-    PublicJoin,
-    QueryPlan,
-    RowSource,
-    Scan,
-)
+from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, MeasureKind, Order, PostProcessing, QueryPlan
 from discreet.query.plan.request import (
     WEIGHT,
     Cell,
@@ -36,9 +23,25 @@ from discreet.query.plan.request import (
     NormWeights,
     One,
     Present,
+    Request,
     RowWeights,
     Steps,
     SumRequest,
     Sums,
     Units,
+    ValuesRequest,
+)
+from discreet.query.plan.row_sources import (
+    FilterRows,
+    JoinKind,
+    MatchKind,
+    PerUnit,
+    PrivateJoin,
+    Project,
+    PublicJoin,
+    RowSource,
+    Scan,
+    UnionAll,
+    UnitValue,
+    UnitValueKind,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
@@ -10,7 +11,10 @@ from discreet.errors import MissingBound, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Relation
 from discreet.query.plan.query_plan import Aggregation, MeasureKind
 from discreet.query.plan.request import WEIGHT, EachRow, Form, Groups, NormWeights, RowWeights
-from discreet.query.policy import TablePolicy, UnitIsRow
+from discreet.query.plan.row_sources import MatchKind, PrivateJoin, RowSource, Scan, UnionAll
+from discreet.query.policy import TablePolicy, UnitIsRow, UnitLimits
+
+_LARGEST_BOUND = 10**9  # as in a policy file
 
 
 class Noise(Enum):
@@ -80,6 +84,28 @@ class Bounding:
         return math.isqrt(self.squared) if self.total is None else self.total
 
     @property
+    def often(self) -> str:
+        """Why a unit may count more than once, or in part, in all groups together; empty where it counts once."""
+        match self.form:
+            case EachRow() if self.total == 1:
+                return ""
+            case EachRow():
+                return f"a unit has up to {self.total} rows in the table that was bounded beforehand"
+            case Groups() if self.unit == 1:
+                return "" if self.groups == 1 else f"a unit may count in up to {self.groups} groups"
+            case Groups(groups, rows):
+                where = "in one group" if groups == 1 else f"in each of at most {groups} groups"
+                return f"a unit counts for up to {rows} rows {where}, and where it has more, each counts for a part"
+            case RowWeights(rows):
+                return f"a unit counts for up to {rows} rows in all, and where it has more, each counts for a part"
+            case NormWeights(rows):
+                return (
+                    f"a unit counts for rows of norm up to {rows} over the groups, and where it has more, each counts "
+                    "for a part"
+                )
+        raise TypeError(f"no rule for {type(self.form).__name__}")
+
+    @property
     def rows(self) -> int:
         """How many rows one unit counts for in all: the weight that ranks are moved by."""
         if self.total is None:
@@ -105,6 +131,14 @@ def choose(
     by_groups = not aggregation.public or any(one.kind is MeasureKind.COUNT_UNITS for one in aggregation.asked)
     if isinstance(table.unit, UnitIsRow):
         return Bounding(EachRow(), relation, 1, 1, 1, 1, single, f"every row of {table.name} is a unit of its own")
+    if aggregation.source.single:
+        return Bounding(EachRow(), relation, 1, 1, 1, 1, single, "every unit has one row here, which counts in full")
+    if (
+        aggregation.asked
+        and aggregation.public
+        and all(one.kind is MeasureKind.COUNT_DISTINCT for one in aggregation.asked)
+    ):
+        return of_values(aggregation, table, relation, bounded_rows=bounded_rows)
     if bounded_rows is not None:
         if by_groups:
             raise UnsupportedSQL(
@@ -118,6 +152,57 @@ def choose(
     if not options:
         raise _no_option(aggregation, table, by_groups=by_groups, frames=frames)
     return options[0]
+
+
+def of_values(
+    aggregation: Aggregation, table: TablePolicy, relation: Relation, *, bounded_rows: int | None = None
+) -> Bounding:
+    """Return the form for COUNT(DISTINCT x): a unit brings at most so many pairs of a group and a value.
+
+    Privacy. Under add/remove a unit moves all counts together by at most the number k of its pairs, in L1 as in L2;
+        under change-one by at most 2 k in L1, sqrt 2 times k in L2, and k where there is one group.
+        Proof: with a unit every count is at least what it is without it, and by at most as many more as the unit has
+        pairs in the group (see the engine's `values_statement`); a vector without entries below 0 whose entries add up
+        to at most k has an L2 norm of at most k. Changing a unit takes one such vector away and adds another, whose
+        inner product is not negative; in one group both are numbers between 0 and k.
+    """
+    single, form = not aggregation.keys, EachRow()
+    if isinstance(table.unit, UnitIsRow) or aggregation.source.single or bounded_rows is not None:
+        most = bounded_rows or 1
+        return Bounding(form, relation, 1, most, most**2, most, single, "every row counts its value")
+    stated = table.limits
+    brought = stated.groups if stated.groups is not None else stated.rows
+    if brought is None:
+        raise MissingBound(
+            f"COUNT(DISTINCT ...) of values needs a bound on how many one unit can bring. Add groups = ... under "
+            f"[tables.{table.name}]. Nothing was spent."
+        )
+    words = f"a unit brings at most {brought} different values, chosen by a keyed hash, to COUNT(DISTINCT ...)"
+    return Bounding(Groups(brought, 1), relation, 1, brought, brought**2, brought, single, words)
+
+
+def limits_of(source: RowSource, tables: Mapping[str, TablePolicy]) -> UnitLimits:
+    """Return how much of a unit counts in rows made from several tables; any number is enforced, so these are choices.
+
+    A join along the unit gives as many rows as the larger side where the other has one row a unit, so the larger bound
+    is taken; UNION ALL puts the rows of its parts together, and so their bounds. Rows for each unit are one a unit.
+    """
+    if source.single:
+        return UnitLimits(1, 1, 1)
+    if isinstance(source, Scan):
+        return tables[source.table].limits
+    if isinstance(source, PrivateJoin) and source.kind in (MatchKind.SEMI, MatchKind.ANTI):
+        return limits_of(source.source, tables)
+    parts = [limits_of(one, tables) for one in source.sources]
+    together = sum if isinstance(source, UnionAll) else max
+
+    def of(stated: list[int | None]) -> int | None:
+        there = [one for one in stated if one is not None]
+        return min(together(there), _LARGEST_BOUND) if there else None
+
+    return UnitLimits(
+        of([one.rows for one in parts]), of([one.groups for one in parts]), of([one.rows_per_group for one in parts])
+    )
 
 
 def _options(

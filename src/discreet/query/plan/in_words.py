@@ -7,17 +7,17 @@ from datetime import date, datetime
 from fractions import Fraction
 
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation
-from discreet.query.plan.query_plan import (
-    Aggregate,
+from discreet.query.plan.query_plan import Aggregate, Key, MeasureKind, PostProcessing, QueryPlan
+from discreet.query.plan.row_sources import (
     FilterRows,
-    Key,
-    MeasureKind,
-    PostProcessing,
+    PerUnit,
+    PrivateJoin,
     Project,
     PublicJoin,
-    QueryPlan,
     RowSource,
     Scan,
+    UnionAll,
+    UnitValue,
 )
 
 # those that are written as signs, but for two that are not between their arguments, and three words
@@ -116,17 +116,47 @@ def _some(texts: Sequence[str]) -> str:
 
 def _rows(rows: RowSource) -> list[str]:
     """Return how the rows come about, one line a step."""
+    if isinstance(rows, UnionAll):
+        return [line for part in rows.parts for line in ("UNION ALL", *(f"  {one}" for one in _rows(part)))][1:]
+    return [*(_rows(rows.sources[0]) if rows.sources else []), *_step(rows)]
+
+
+def _step(rows: RowSource) -> list[str]:
+    """Return the last step to the rows."""
     if isinstance(rows, Scan):
         return [f"FROM {rows.table}"]
     if isinstance(rows, FilterRows):
-        return [*_rows(rows.source), f"WHERE {written_expression(rows.condition)}"]
+        return [f"WHERE {written_expression(rows.condition)}"]
     if isinstance(rows, Project):
-        columns = [_named(name, expression) for name, expression in rows.columns]
-        return [*_rows(rows.source), "WITH COLUMNS " + ", ".join(columns)]
-    if not isinstance(rows, PublicJoin):
+        return ["WITH COLUMNS " + ", ".join(_named(name, expression) for name, expression in rows.columns)]
+    if isinstance(rows, PublicJoin):
+        keys = " AND ".join(f"{_enclosed(one)} = {rows.table}.{column}" for one, column in rows.keys)
+        return [f"{rows.kind.name} JOIN {rows.table} ON {keys}"]
+    return _private_step(rows)
+
+
+def _private_step(rows: RowSource) -> list[str]:
+    """Return a step that looks at all rows of a unit."""
+    if isinstance(rows, PerUnit):
+        keys = ", ".join(["unit", *(_named(name, expression) for name, expression in rows.keys)])
+        values = ", ".join(_unit_value(one) for one in rows.values)
+        return [f"FOR EACH {keys}" + (f" COMPUTE {values}" if values else "")]
+    if not isinstance(rows, PrivateJoin):
         raise TypeError(f"no words for {type(rows).__name__}")
-    keys = " AND ".join(f"{_enclosed(one)} = {rows.table}.{column}" for one, column in rows.keys)
-    return [*_rows(rows.source), f"{rows.kind.name} JOIN {rows.table} ON {keys}"]
+    condition = "" if rows.condition is None else f" AND {_enclosed(rows.condition)}"
+    return [f"{rows.kind.name} JOIN ON unit = unit{condition} WITH", *(f"  {one}" for one in _rows(rows.other))]
+
+
+def _unit_value(one: UnitValue) -> str:
+    """Return what is computed of the rows of a unit."""
+    inner = "*" if one.argument is None else written_expression(one.argument)
+    word, _, inside = one.kind.value.partition("(")
+    ends = ""
+    if one.scale is not None:
+        low, high = one.scale.start * one.scale.grid, one.scale.end * one.scale.grid
+        ends = f" within {_number(low)} to {_number(high)}"
+    distinct = "DISTINCT " if inside.startswith("DISTINCT") else ""
+    return f"{word}({distinct}{inner}){ends} AS {one.name}"
 
 
 def _named(name: str, expression: Expression) -> str:

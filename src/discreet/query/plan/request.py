@@ -9,7 +9,8 @@ from typing import Any
 
 from discreet.errors import UnknownName
 from discreet.query.expression import Expression, Type, Value
-from discreet.query.plan.query_plan import Key, RowSource
+from discreet.query.plan.query_plan import Key
+from discreet.query.plan.row_sources import RowSource
 from discreet.statistics.columns import FixedPoint
 
 WEIGHT_BITS = 20
@@ -23,7 +24,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class EachRow(Form):
-    """Every row has weight 1: rows are units, or the table was bounded beforehand."""
+    """Every row has weight 1: rows are units, no unit has two rows, or the table was bounded beforehand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,21 @@ class SumRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class ValuesRequest:
+    """The number of different values of an argument in every group, NULL aside.
+
+    By the form `Groups` a unit brings at most `groups` pairs of a group and a value, chosen as groups are; by `EachRow`
+    every row brings its own.
+    """
+
+    source: RowSource
+    keys: tuple[Key, ...]
+    form: EachRow | Groups
+    argument: Expression
+    bounded: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class HistogramRequest:
     """For quantiles: the weight of the rows of every group at every position of a grid."""
 
@@ -104,6 +120,9 @@ class HistogramRequest:
     argument: Expression
     scale: FixedPoint
     bounded: str | None = None
+
+
+Request = SumRequest | ValuesRequest | HistogramRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,12 +156,12 @@ class Engine(ABC):
         return {}
 
     @abstractmethod
-    def text(self, request: SumRequest | HistogramRequest) -> str:
+    def text(self, request: Request) -> str:
         """Return the statement that `run` would execute."""
 
     @abstractmethod
-    def run(self, request: SumRequest) -> Sums:
-        """Return the exact sums."""
+    def run(self, request: SumRequest | ValuesRequest) -> Sums:
+        """Return the exact sums, or the numbers of different values as the one cell."""
 
     @abstractmethod
     def histogram(self, request: HistogramRequest) -> dict[tuple[Value, ...], tuple[Any, Any]]:

@@ -6,6 +6,7 @@ from discreet.query.policy.columns import read_columns
 from discreet.query.policy.csv_format import CsvFormat, read_format
 from discreet.query.policy.declarations import (
     LARGEST_DOMAIN,
+    UNNAMED,
     Analyst,
     ColumnPolicy,
     Policy,

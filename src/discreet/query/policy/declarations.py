@@ -127,6 +127,10 @@ class PublicTable:
     unique: tuple[frozenset[str], ...] = ()
 
 
+UNNAMED = "frames of this process"
+"""The lineage of frames that nobody gave one: two sessions that have it are about different people."""
+
+
 @dataclass(frozen=True, slots=True)
 class Analyst:
     """Somebody who may ask, with an own cap within the budget, or None."""
@@ -147,6 +151,7 @@ class Policy:
     public: Mapping[str, PublicTable] = field(default_factory=dict)
     budget: Guarantee
     analysts: Mapping[str, Analyst]
+    views: Mapping[str, str] = field(default_factory=dict)  # SELECTs of rows that are read like tables, by name
     shared_answers: bool = False
     ledger: Path | None = None  # None: kept in memory, for frames
     anchor: Path | None = None
@@ -200,14 +205,18 @@ def undeclared_texts(policy: Policy, table: str, among: Collection[str] | None =
 
 
 class TableTypes(dict[str, dict[str, str]]):
-    """The tables of a policy, each with its columns and their types; `notes` says what no declaration decided."""
+    """The tables of a policy, each with its columns and their types; `notes` says what no declaration decided.
 
-    def __init__(self, policy: Policy) -> None:
+    `views` are those of the policy, read.
+    """
+
+    def __init__(self, policy: Policy, views: Mapping[str, Mapping[str, Type]] | None = None) -> None:
         tables: dict[str, TablePolicy | PublicTable] = {**policy.tables, **policy.public}
         types = {
             name: {one: column.type.value for one, column in stated.columns.items()} for name, stated in tables.items()
         }
-        super().__init__(types)
+        named = {name: {one: kind.value for one, kind in columns.items()} for name, columns in (views or {}).items()}
+        super().__init__({**types, **named})
         self.notes = tuple(note for name in tables for note in undeclared_texts(policy, name))
 
     def __repr__(self) -> str:

@@ -17,11 +17,11 @@ from discreet.query.policy.budget import notion_of, read_analysts, read_budget
 from discreet.query.policy.csv_format import read_format
 from discreet.query.policy.declarations import Policy, Source, SourceKind
 from discreet.query.policy.source import find_source
-from discreet.query.policy.tables import check_links, check_names, read_public, read_tables
+from discreet.query.policy.tables import check_links, check_names, read_public, read_tables, read_views
 from discreet.query.policy.toml_lines import Place, find_lines, header
 from discreet.query.policy.toml_section import Problems, Section, meant
 
-SECTIONS = ("data", "protect", "budget", "analysts", "tables", "public")
+SECTIONS = ("data", "protect", "budget", "analysts", "tables", "public", "views")
 _LARGEST_FILE = 16 * 2**20
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
 _UTF8_MARK = b"\xef\xbb\xbf"
@@ -72,6 +72,7 @@ def _policy(top: Section, folder: Path, lines: dict[Place, int], file: str) -> P
     public_tables = read_public(public, needs_type=needs_type)
     tables = check_links(private, public, read_tables(private, needs_type=needs_type))
     check_names(private, public)
+    views = read_views(top.beneath("views"), private, public)
     counted = any(table.people is not None for table in tables.values())
     budget = read_budget(budget_section, Relation.CHANGE_ONE if counted else Relation.ADD_REMOVE)
     ledger, anchor = _ledger(budget_section, source, folder)
@@ -88,6 +89,7 @@ def _policy(top: Section, folder: Path, lines: dict[Place, int], file: str) -> P
         public=public_tables,
         budget=budget,
         analysts=analysts,
+        views=views,
         shared_answers=bool(shared),
         ledger=ledger,
         anchor=anchor,

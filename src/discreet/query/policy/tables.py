@@ -20,6 +20,7 @@ from discreet.query.policy.toml_lines import header, key_in_toml
 from discreet.query.policy.toml_section import Section, kind, meant
 
 LARGEST_BOUND = 10**9
+_VIEW = 'sales = "SELECT ... FROM orders JOIN customers ON ..."'
 MOST_PEOPLE = 10**15
 _TABLE_KEYS = ("unit", "rows", "groups", "rows_per_group", "people", "columns")
 _PUBLIC_KEYS = ("unique", "columns")
@@ -69,6 +70,22 @@ def check_names(tables: Section, public: Section) -> None:
         if name.casefold() in private:
             words = f"is also a private table, {header((*tables.place, private[name.casefold()]))}. Keep one of the two"
             public.complain(words, name)
+
+
+def read_views(section: Section, *others: Section) -> dict[str, str]:
+    """Return the SELECTs of views by name; a name that a table has is refused."""
+    taken = {name.casefold(): other for other in others for name in other.entries}
+    found = {}
+    for name, given in section.entries.items():
+        if not isinstance(given, str) or not given.strip():
+            section.complain(f"must be a SELECT in quotes, not {kind(given)}. Write `{_VIEW}`", name)
+        elif name.casefold() in taken:
+            section.complain(f"is also a table, {header((*taken[name.casefold()].place, name))}. Rename the view", name)
+        else:
+            found[name] = given
+    if len({name.casefold() for name in found}) < len(found):
+        section.complain("two views have names that differ only in capitals. Rename one", next(iter(found)))
+    return found
 
 
 def check_links(tables: Section, public: Section, read: Mapping[str, TablePolicy]) -> dict[str, TablePolicy]:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from discreet.display import Table, definition_list, escape
+from discreet.errors import PrivateKeys
 from discreet.privacy import ApproxDP, Guarantee, Price, PrivacyLoss, PureDP, Relation, convert
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
-from discreet.query.measures import QuantilesOfGroups
-from discreet.query.plan import EachRow, Engine, FilterRows, Groups, NormWeights, Project, PublicJoin, RowWeights, Scan
+from discreet.query.measures import NumberOfValues, QuantilesOfGroups
+from discreet.query.plan import EachRow, Engine, Groups, NormWeights, RowWeights
 from discreet.query.policy import Policy, undeclared_texts
+from discreet.query.pricing.measured import measurement_plans
 from discreet.query.pricing.other_budgets import other_budgets
 from discreet.query.pricing.priced_query import PricedQuery
+from discreet.query.pricing.released_table import public_keys
+from discreet.statistics.measurement import MeasurementPlan
 from discreet.statistics.pricing import stated_confidence
 
 
@@ -34,6 +38,8 @@ class Explanation:
     cost_in_budget: str = ""  # in the budget's notion, where that is another
     undeclared: tuple[str, ...] = ()  # columns that are read as texts because no type is declared
     other_budgets: str = ""  # how noisy the same question would be under budgets of other notions
+    priced: PricedQuery | None = field(default=None, repr=False, compare=False)
+    lineage: str = field(default="", repr=False, compare=False)
 
     @property
     def relation(self) -> Relation:
@@ -49,6 +55,23 @@ class Explanation:
     def sql(self) -> str:
         """What the engine would run."""
         return ";\n\n".join(self.statements)
+
+    @property
+    def plans(self) -> tuple[MeasurementPlan, ...]:
+        """What the answer would measure, group by group, for inference before anything is spent.
+
+        Quantiles add nothing up and are left out. Private keys have no groups before they are selected: PrivateKeys is
+        raised.
+        """
+        if self.priced is None:
+            return ()
+        if not self.priced.query.aggregation.public:
+            raise PrivateKeys(
+                "which groups there will be is not known before private keys are selected: declare the keys public, or "
+                "give their values with keys=. Nothing was spent."
+            )
+        found = measurement_plans(self.priced, public_keys(self.priced.query), self.lineage)
+        return tuple(plan for _, plan in found)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return everything but the table and the statements, as pairs."""
@@ -90,15 +113,21 @@ def explain(
         unit=policy.unit,
         aggregates=_aggregates(made, rows_expected, held),
         groups=_groups(made),
-        bounding=made.bounding.reason,
+        bounding="; ".join(dict.fromkeys([made.bounding.reason, *(one.bounding.reason for one in made.measures)])),
         bias=_bias(made),
         statements=tuple(engine.text(one) for one in made.requests),
         fits=fits,
         confidence=held,
         digest=made.digest,
         cost_in_budget=_cost_in_budget(made, policy),
-        undeclared=tuple(undeclared_texts(policy, made.query.aggregation.table, _read(made))),
+        undeclared=tuple(
+            words
+            for table in made.query.aggregation.source.tables
+            for words in undeclared_texts(policy, table, _read(made))
+        ),
         other_budgets=other_budgets(made, policy, rows_expected),
+        priced=made,
+        lineage=policy.lineage,
     )
 
 
@@ -107,15 +136,7 @@ def _read(made: PricedQuery) -> set[str]:
     aggregation = made.query.aggregation
     expressions: list[Expression] = [key.expression for key in aggregation.keys]
     expressions += [asked.argument for asked in aggregation.asked if asked.argument is not None]
-    rows = aggregation.source
-    while not isinstance(rows, Scan):
-        if isinstance(rows, FilterRows):
-            expressions.append(rows.condition)
-        if isinstance(rows, Project):
-            expressions += [expression for _, expression in rows.columns]
-        if isinstance(rows, PublicJoin):
-            expressions += [expression for expression, _ in rows.keys]
-        rows = rows.source  # type: ignore[attr-defined]
+    expressions += [expression for step in aggregation.source.steps() for expression in step.read]
     return {column.name for expression in expressions for column in expression.columns()}
 
 
@@ -183,8 +204,12 @@ def _bias(made: PricedQuery) -> str:
         Groups: "a unit in more groups than {groups} is missing from the others, and with n > {rows} rows in a group "
         "counts each of them {rows}/n",
     }[type(form)]
+    cut = next((one.bounding.form for one in made.measures if isinstance(one, NumberOfValues)), None)
+    also = f"; of a unit with more values than {cut.groups} only so many are counted" if isinstance(cut, Groups) else ""
+    if isinstance(cut, Groups) and made.bounding.form == cut:
+        return also[2:]
     if isinstance(form, EachRow) and made.bounded is None:
-        return "none: every row counts in full"
+        return "none: every row counts in full" + also
     if isinstance(form, Groups) and made.bounding.single:
         words = "none for a count of units; of a unit with n > {rows} rows each counts {rows}/n"
-    return words.format(rows=getattr(form, "rows", ""), groups=getattr(form, "groups", ""))
+    return words.format(rows=getattr(form, "rows", ""), groups=getattr(form, "groups", "")) + also

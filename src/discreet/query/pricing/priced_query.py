@@ -16,13 +16,9 @@ from discreet.query.expression import Column, Type, Value, declared_otherwise
 from discreet.query.measures import (
     Additive,
     Measure,
+    NumberOfValues,
     QuantilesOfGroups,
     SelectedKeys,
-    count,
-    mean,
-    quantiles,
-    total,
-    variance,
 )
 from discreet.query.plan import (
     Aggregate,
@@ -32,21 +28,25 @@ from discreet.query.plan import (
     MeasureKind,
     Noise,
     QueryPlan,
+    Request,
     SumRequest,
     Sums,
     Units,
+    ValuesRequest,
     canonical,
     choose,
     key_from_text,
     key_to_text,
+    limits_of,
+    of_values,
     ordered_asked,
 )
 from discreet.query.policy import Policy, SourceKind, UnitLink
+from discreet.query.pricing.measures_of_query import Place, measures_and_keys
 from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of, word_of
 from discreet.query.pricing.released_table import Evaluate, Finished, ReleasedTable, finish, public_keys
 from discreet.randomness import bits
 
-Place = tuple[int, int]  # which measure, and which of its aggregates
 _MOST_GROUPS = 1_000_000
 _HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
 _FORMAT = 3
@@ -88,7 +88,7 @@ class PricedQuery:
 
         What happens after the release is not in it: another order, limit, name or arithmetic is the same release.
         """
-        measured = [f"{type(measure).__name__} {measure.entries}" for measure in self.measures]
+        measured = [_said(measure) for measure in self.measures]
         spent = [f"{part.epsilon} {part.rho if part.mu is None else f'mu {part.mu}'}" for part in self.parts]
         together = [self.places[one.name] for one in self.ordered]
         parts = [
@@ -118,9 +118,10 @@ class PricedQuery:
         return self._request
 
     @property
-    def requests(self) -> list[SumRequest | HistogramRequest]:
+    def requests(self) -> list[Request]:
         """Everything that the engine is asked."""
-        return [*([self._request] if self._request.cells else []), *self._histogram_requests]
+        sums = [self._request] if self._request.cells else []
+        return [*sums, *self._values_requests.values(), *self._histogram_requests]
 
     @cached_property
     def _request(self) -> SumRequest:
@@ -129,6 +130,16 @@ class PricedQuery:
             cells = [Units(), *cells]
         rows = self.query.aggregation
         return SumRequest(rows.source, rows.keys, self.bounding.form, tuple(dict.fromkeys(cells)), self.bounded)
+
+    @cached_property
+    def _values_requests(self) -> dict[int, ValuesRequest]:
+        """What is asked for the numbers of different values, by the place of the measure."""
+        rows = self.query.aggregation
+        return {
+            place: measure.wanted(rows.source, rows.keys, self.bounded)
+            for place, measure in enumerate(self.measures)
+            if isinstance(measure, NumberOfValues)
+        }
 
     @cached_property
     def _histogram_requests(self) -> list[HistogramRequest]:
@@ -143,15 +154,19 @@ class PricedQuery:
         """Read the data, add the noise, forget the data: the only road from rows to an answer."""
         request, keys = self._request, public_keys(self.query)
         sums = engine.run(request) if request.cells else Sums([], [])
+        values = {place: _by_key(engine.run(one)) for place, one in self._values_requests.items()}
         histograms = iter(list(map(engine.histogram, self._histogram_requests)))
         units: list[int] = []
         if self.selection is not None:
             keys, units = self._selected(self.selection, sums)
         place = {key: index for index, key in enumerate(sums.keys)}
         released: list[tuple[tuple[int, ...], ...]] = []
-        for measure, part in zip(self.measures, self.parts, strict=True):
+        for index, (measure, part) in enumerate(zip(self.measures, self.parts, strict=True)):
             noisy: Sequence[Sequence[int]] = [units]
-            if isinstance(measure, QuantilesOfGroups):
+            if isinstance(measure, NumberOfValues):
+                counts = values[index]
+                noisy = measure.release([[counts.get(key, 0) for key in keys]], part)
+            elif isinstance(measure, QuantilesOfGroups):
                 found = next(histograms)
                 noisy = measure.release([found.get(key, ((), ())) for key in keys], part)
             elif isinstance(measure, Additive):
@@ -190,6 +205,17 @@ class PricedQuery:
         return finish(columns, types, self.query.finish, evaluate)
 
 
+def _by_key(sums: Sums) -> dict[tuple[Value, ...], int]:
+    """Return the one cell of sums by key."""
+    return dict(zip(sums.keys, sums.cells[0], strict=True))
+
+
+def _said(measure: Measure) -> str:
+    """Return a measure in a digest; one that bounds units in its own way says how."""
+    own = f" {measure.bounding.form!r} {measure.bounding.total}" if isinstance(measure, NumberOfValues) else ""
+    return f"{type(measure).__name__} {measure.entries}{own}"
+
+
 def fresh_digest() -> str:
     """Return a digest that no other release has: for what is never asked the same way twice."""
     return f"{bits(256):064x}"
@@ -218,17 +244,23 @@ def priced(
     """
     aggregation = query.aggregation
     table = policy.tables[aggregation.table]
+    if not aggregation.source.plain:
+        table = replace(table, limits=limits_of(aggregation.source, policy.tables))
     _check_size(query)
     _check_rows_expected(rows_expected)
-    unit, relation, noise = _unit_path(policy, table.name), policy.relation, noise_of(policy.budget, price)
+    unit = " and ".join(_unit_path(policy, one) for one in sorted(aggregation.source.tables))
+    relation, noise = policy.relation, noise_of(policy.budget, price)
     frames = policy.source.kind is SourceKind.FRAMES
     bounding = choose(aggregation, table, relation, noise, bounded_rows=bounded_rows, frames=frames)
+    values = None
+    if any(one.kind is MeasureKind.COUNT_DISTINCT for one in aggregation.asked):
+        values = of_values(aggregation, table, relation, bounded_rows=bounded_rows)
     where = bounded if bounded_rows is not None else None
     public, asked = aggregation.public, ordered_asked(aggregation)
 
     def at(settled: Price) -> PricedQuery:
         cost = cost_under(policy.budget, settled, private_keys=not public, relation=relation)
-        made, places, selection = _measures_and_keys(asked, bounding, cost, private_keys=not public)
+        made, places, selection = measures_and_keys(asked, bounding, values, cost, private_keys=not public)
         weights = [_HALF_WIDTH[cost.noise]] * len(made)
         if selection is not None:
             weights[-1] = selection.weight(cost.noise)
@@ -311,51 +343,6 @@ def _no_width(asked: Aggregate) -> ParameterError:
         "rows_expected=, about how many there are. Nothing was spent.",
         parameter="rows_expected",
     )
-
-
-def _measures_and_keys(
-    asked: tuple[Aggregate, ...], bounding: Bounding, cost: Cost, *, private_keys: bool
-) -> tuple[tuple[Measure, ...], dict[str, Place], SelectedKeys | None]:
-    """Return the measures; where keys are private, their selection is the last one, and counts the units."""
-    if not private_keys:
-        return *measures(asked, bounding, cost.noise), None
-    counts = tuple(one for one in asked if one.kind is MeasureKind.COUNT_UNITS)
-    made, places = measures(tuple(one for one in asked if one not in counts), bounding, cost.noise)
-    selection = SelectedKeys(counts, bounding, cost.delta)
-    return (*made, selection), {**places, **{one.name: (len(made), 0) for one in counts}}, selection
-
-
-def measures(
-    asked: tuple[Aggregate, ...], bounding: Bounding, noise: Noise
-) -> tuple[tuple[Measure, ...], dict[str, Place]]:
-    """Return the measures, and where the answer to each name is found; the same question twice is released once.
-
-    Quantiles of one argument are released together.
-    """
-    bundles: dict[object, list[Aggregate]] = {}
-    for one in asked:
-        bundles.setdefault((one.kind, one.argument, one.bounds), []).append(one)
-    places = {
-        one.name: (index, inner if one.kind is MeasureKind.QUANTILE else 0)
-        for index, bundle in enumerate(bundles.values())
-        for inner, one in enumerate(bundle)
-    }
-    return tuple([_measure(tuple(bundle), bounding, noise) for bundle in bundles.values()]), places
-
-
-def _measure(bundle: tuple[Aggregate, ...], bounding: Bounding, noise: Noise) -> Measure:
-    first = bundle[0]
-    match first.kind:
-        case MeasureKind.COUNT_ROWS | MeasureKind.COUNT_VALUES | MeasureKind.COUNT_UNITS:
-            return count(first, bounding)
-        case MeasureKind.SUM:
-            return total(first, bounding)
-        case MeasureKind.MEAN:
-            return mean(first, bounding)
-        case MeasureKind.VARIANCE | MeasureKind.DEVIATION:
-            return variance(first, bounding, noise)
-        case MeasureKind.QUANTILE:
-            return quantiles(bundle, bounding)
 
 
 def _unit_path(policy: Policy, table: str) -> str:

@@ -5,7 +5,7 @@ An aggregate is first read as it is written (`AggregateCall`: which one, of what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 
@@ -39,6 +39,9 @@ _QUANTILES: dict[type[exp.Expr], str] = {
 }
 
 
+_COUNTS = (MeasureKind.COUNT_VALUES, MeasureKind.COUNT_ROWS, MeasureKind.COUNT_DISTINCT)
+
+
 @dataclass(slots=True)
 class Aggregates:
     """Collects what is asked; an aggregate written twice is asked and paid once."""
@@ -64,7 +67,7 @@ class Aggregates:
         alike = [one for one in self.asked if (one.kind, one.argument, one.level) == (kind, argument, call.level)]
         if alike and name is None:
             return alike[0].name
-        needs = plain is not None and kind not in (MeasureKind.COUNT_VALUES, MeasureKind.COUNT_ROWS)
+        needs = plain is not None and kind not in _COUNTS
         bounds = self._range(call, plain, name) if needs and plain is not None else None
         for one in alike:
             if one.bounds == bounds:
@@ -75,10 +78,11 @@ class Aggregates:
 
     def _argument(self, call: AggregateCall, reader: Reader) -> tuple[MeasureKind, Expression | None]:
         """Return what is added up; a constant that is there is counted like the row itself."""
-        if call.kind is MeasureKind.COUNT_UNITS:
-            self._check_unit(call)
-            return call.kind, None
+        if call.kind is MeasureKind.COUNT_DISTINCT and self._counts_units(call):
+            return MeasureKind.COUNT_UNITS, None
         argument = reader.read(call.argument) if call.argument is not None else None
+        if call.kind is MeasureKind.COUNT_DISTINCT:
+            return call.kind, argument
         if argument is None or call.kind is MeasureKind.COUNT_VALUES:
             there = isinstance(argument, Literal) and argument.value is not None
             return (MeasureKind.COUNT_ROWS, None) if there else (call.kind, argument)
@@ -121,6 +125,11 @@ class Aggregates:
         instead = text.replace(inner, clamped, 1) if inner and inner in text else clamped
         if lacking:
             one = lacking[0]
+            if not one.section:
+                return (
+                    f"{text} needs a range for {one.name!r}, which is computed for each {self.unit}. Write {instead}, "
+                    f'or give it with the query: bounds={{"{one.name}": (0, 50)}}.'
+                )
             return (
                 f'{text} needs a range for "{one.name}". Add {one.name} = {{min = 0, max = ...}} under '
                 f"{one.section}, or write {instead}."
@@ -129,22 +138,15 @@ class Aggregates:
             f"{text} needs a range, and none follows from those of its columns. Write {instead}, with your own range."
         )
 
-    def _check_unit(self, call: AggregateCall) -> None:
-        """Refuse COUNT(DISTINCT) of anything but the unit of protection."""
+    def _counts_units(self, call: AggregateCall) -> bool:
+        """Whether COUNT(DISTINCT ...) is of the unit of protection, by a column that names it or by its word."""
         node = bare(call.argument) if call.argument is not None else None
-        if isinstance(node, exp.Column):
-            matches = self.source.scope.matches(node.name, node.table or None)
-            if len(matches) == 1 and matches[0].unit:
-                return
-            if not matches and not node.table and fold(node.name) in ("unit", fold(self.unit)):
-                return
-            if not matches:
-                self.source.find(node)
-        units = [one.name for one in self.source.scope.visible if one.unit] or ["unit"]
-        raise UnsupportedSQL(
-            f"{shown(call.node)}: only the {self.unit} is counted once, COUNT(DISTINCT {units[0]}). How many different "
-            "values there are depends on single people; write COUNT(*) with GROUP BY instead."
-        )
+        if not isinstance(node, exp.Column):
+            return False
+        matches = self.source.scope.matches(node.name, node.table or None)
+        if matches or node.table:
+            return len(matches) == 1 and matches[0].unit
+        return fold(node.name) in ("unit", fold(self.unit))
 
 
 def _end(value: Fraction) -> str:
@@ -155,15 +157,23 @@ def _end(value: Fraction) -> str:
 def _filtered(
     kind: MeasureKind, argument: Expression | None, call: AggregateCall, reader: Reader
 ) -> tuple[MeasureKind, Expression | None]:
-    """Return an aggregate of the rows for which the conditions hold: elsewhere its argument is NULL."""
+    """Return an aggregate of the rows for which the conditions hold."""
     if not call.conditions:
         return kind, argument
     if kind is MeasureKind.COUNT_UNITS:
         raise UnsupportedSQL("COUNT(DISTINCT ...) has no FILTER. Put the condition into WHERE, in a query of its own.")
+    counted = MeasureKind.COUNT_VALUES if kind is MeasureKind.COUNT_ROWS else kind
+    return counted, filtered(argument, call.conditions, reader)
+
+
+def filtered(argument: Expression | None, conditions: Sequence[exp.Expr], reader: Reader) -> Expression | None:
+    """Return an argument that is NULL where a condition of FILTER does not hold; rows have 1 for their argument."""
+    if not conditions:
+        return argument
     kept = argument if argument is not None else typing_rules.literal(1)
-    for condition in call.conditions:
+    for condition in conditions:
         kept = reader.apply(Operation.CASE, reader.condition(condition), kept, typing_rules.literal(None))
-    return MeasureKind.COUNT_VALUES if kind is MeasureKind.COUNT_ROWS else kind, kept
+    return kept
 
 
 def _refuse_nested(node: exp.Expr) -> Expression | None:
@@ -224,8 +234,10 @@ def _counted(node: exp.Expr) -> AggregateCall:
     if isinstance(what, exp.Distinct):
         only(what, "expressions")
         if len(what.expressions) != 1:
-            raise UnsupportedSQL("COUNT(DISTINCT ...) takes the unit of protection alone. Write COUNT(DISTINCT unit).")
-        return AggregateCall(MeasureKind.COUNT_UNITS, node, what.expressions[0])
+            raise UnsupportedSQL(
+                "COUNT(DISTINCT ...) takes one argument. Write COUNT(DISTINCT x || '-' || y) for pairs."
+            )
+        return AggregateCall(MeasureKind.COUNT_DISTINCT, node, what.expressions[0])
     return AggregateCall(MeasureKind.COUNT_VALUES, node, what)
 
 

@@ -181,7 +181,7 @@ def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: 
         raise UnsupportedSQL(f"GROUP BY takes at most {MOST_KEYS} keys. Group by fewer columns.")
     found: list[_Term] = []
     for written in clause.expressions:
-        node = _meant(written, source, listed)
+        node = meant_by(written, source, listed)
         visible = source.find(node) if isinstance(node, exp.Column) else None
         if visible is None and has_aggregate(node):
             raise UnsupportedSQL(
@@ -192,7 +192,8 @@ def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: 
             key = visible.name if visible is not None else shown(node)
             raise UnsupportedSQL(
                 f"GROUP BY {key} makes groups of one {unit} each, or of what is computed from one. Group by something "
-                "that many share."
+                f"that many share; or put this query into brackets behind FROM and ask about its numbers, such as "
+                "AVG(CLAMP(n, 0, 50)) where it counts COUNT(*) AS n."
             )
         if isinstance(expression, Literal):
             raise UnsupportedSQL(
@@ -203,7 +204,7 @@ def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: 
     return found
 
 
-def _meant(node: exp.Expr, source: ReadableRows, listed: _Items) -> exp.Expr:
+def meant_by(node: exp.Expr, source: ReadableRows, listed: _Items) -> exp.Expr:
     """Return the expression that a term of GROUP BY stands for: itself, a position, or a name given by AS."""
     node = bare(node)
     if isinstance(node, exp.Literal) and not node.is_string:

@@ -114,6 +114,20 @@ def part(node: exp.Expr, name: str) -> exp.Expr | None:
     return found if isinstance(found, exp.Expr) else None
 
 
+def conjuncts(node: exp.Expr | None) -> list[exp.Expr]:
+    """Return the conditions that AND joins, from the left to the right."""
+    found: list[exp.Expr] = []
+    pending = [] if node is None else [node]
+    while pending:
+        one = bare(pending.pop())
+        if isinstance(one, exp.And):
+            only(one, "this", "expression")
+            pending += [one.args["expression"], one.this]
+        else:
+            found.append(one)
+    return found
+
+
 def bare(node: exp.Expr) -> exp.Expr:
     """Return a node without the brackets around it."""
     while isinstance(node, exp.Paren):

@@ -13,8 +13,12 @@ _EXTREME = (
 )
 _VOLATILE = "differs from call to call. Write the value itself, such as DATE '2024-01-01'."
 _STATEMENT = "is not a question about the data. Only SELECT is answered."
-_SET = "is not understood. Ask the SELECTs one by one."
+_SET = "is not understood. Ask the SELECTs one by one; rows are put together in FROM (SELECT ... UNION ALL SELECT ...)."
 _ROWS_OF = "makes rows that belong to nobody. Name a table of the policy in FROM."
+COHORT = (
+    "chooses people by other rows of theirs, where it stands alone in WHERE, beside other conditions by AND at most: "
+    "WHERE id IN (SELECT id FROM ...). Write the values themselves, or join a public table."
+)
 _SUBQUERY = "compares rows with other rows. Write the values themselves, or join a public table."
 _SAMPLING = "is not understood: leave it out; the privacy of an answer does not come from a sample drawn in SQL."
 _TEXT_MATCH = "is not understood: use LIKE with % and _, or LOWER(x) LIKE ..."
@@ -64,7 +68,8 @@ _REASONS: dict[str, str] = {
     "Limit.limit_options": "LIMIT in percent or with ties is not understood. Write a number of rows: LIMIT 10.",
     "Limit.expressions": "LIMIT BY is not understood. Write a number of rows: LIMIT 10.",
     "Between.symmetric": "BETWEEN SYMMETRIC is not understood. Write the smaller end first: BETWEEN 1 AND 2.",
-    "In.query": f"IN (SELECT ...) {_SUBQUERY}",
+    "In.query": f"IN (SELECT ...) {COHORT}",
+    "Exists": f"EXISTS {COHORT}",
     "In.field": "IN takes a list in brackets. Write x IN (1, 2, 3).",
     "In.unnest": f"IN UNNEST {_SUBQUERY}",
     "Star.except": "* EXCLUDE is not understood. List the columns.",
@@ -77,7 +82,7 @@ _REASONS: dict[str, str] = {
     "ArrayAgg": f"LIST {_SELECTS}",
     "GroupConcat": f"STRING_AGG {_SELECTS}",
     "Mode": "MODE shows a value that few may have. Write COUNT(*) with GROUP BY x and ORDER BY the count.",
-    "ApproxDistinct": "APPROX_COUNT_DISTINCT is not understood. Only people are counted: COUNT(DISTINCT unit).",
+    "ApproxDistinct": "APPROX_COUNT_DISTINCT is not understood. Write COUNT(DISTINCT x).",
     "BitwiseAndAgg": f"BIT_AND of rows {_SELECTS}",
     "BitwiseOrAgg": f"BIT_OR of rows {_SELECTS}",
     "BitwiseXorAgg": f"BIT_XOR of rows {_SELECTS}",
@@ -130,14 +135,14 @@ _REASONS: dict[str, str] = {
     "BitString": "Bits are not understood. Write the number in decimal.",
     "PositionalColumn": "#1 is not understood. Write the name of the column.",
     "Grouping": f"GROUPING {_GROUPINGS}",
-    "Distinct": "DISTINCT is understood in COUNT(DISTINCT unit) alone. Leave it out.",
+    "Distinct": "DISTINCT is understood in COUNT(DISTINCT x) alone. Leave it out.",
     "Order": "ORDER BY inside an aggregate is not understood. Leave it out.",
     "Xor": "XOR between conditions is not understood. Write a <> b; XOR(a, b) works on the bits of integers.",
     **_named(_SELECTS, "First", "Last", "FirstValue", "LastValue", "NthValue", "AnyValue", "ArgMin", "ArgMax"),
     **_named(_EXTREME, "Min", "Max"),
     **_named(_SET, "Union", "Intersect", "Except"),
     **_named(_VOLATILE, "Uuid", "CurrentDate", "CurrentTime", "Localtime", "Localtimestamp"),
-    **_named(_SUBQUERY, "Exists", "Any", "All"),
+    **_named(_SUBQUERY, "Any", "All"),
     **_named(_ROWS_OF, "Unnest", "GenerateSeries", "Values"),
     **dict.fromkeys(
         ("Select.laterals", "Table.laterals", "Lateral"),

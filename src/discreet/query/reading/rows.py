@@ -6,7 +6,7 @@ Rows are those of one private table; WHERE keeps some of them, and a SELECT with
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
@@ -20,6 +20,7 @@ from discreet.query.reading.expressions import LARGEST_EXPRESSION, Reader
 from discreet.query.reading.parse import claim, did_you_mean, fold, is_aggregate, items, look_up, only, shown
 from discreet.query.reading.refusals import reason
 
+UNIT = ("unit",)  # what a column that names the unit of protection leads to
 SYSTEM = ("information_schema", "pg_catalog", "sqlite_", "duckdb_", "pg_")
 
 
@@ -30,6 +31,7 @@ class Visible:
     `definition` is the column in terms of the columns of the tables, or None where that would be very long. A column of
     a table has what the policy says in `declared`, and `section` is the place where more could be declared. `unit` says
     that the column is the unit of protection, `from_unit` that it is the unit, leads to it, or is computed from either.
+    `anchor` is what a declared link leads to, the same at both of its ends: `UNIT`, or a column of a table.
     """
 
     table: str
@@ -42,6 +44,7 @@ class Visible:
     from_unit: bool = False
     section: str = ""
     qualified_only: bool = False
+    anchor: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,8 +145,8 @@ def read_table(name: str, alias: str, policy: Policy, bounds: Mapping[str, Inter
         if column.name in lines:
             made = replace(one.column, declare=lines[column.name])
             one = replace(one, column=made, definition=made)
-        unit, from_unit = _names_unit(table, column.name, policy), _leads_to_unit(table, column.name, policy)
-        visible.append(replace(one, unit=unit, from_unit=from_unit))
+        anchor = _anchor(table, column.name, policy)
+        visible.append(replace(one, unit=anchor == UNIT, from_unit=bool(anchor), anchor=anchor))
     return ReadableRows(Scan(table.name), Scope(tuple(visible), {one.column.name: one for one in visible}))
 
 
@@ -162,7 +165,9 @@ def unknown_table(name: str, policy: Policy) -> UnsupportedSQL | UnknownName:
         return UnsupportedSQL(
             f"Files cannot be read in a query, and {shown(name)!r} names one. Name a table of the policy."
         )
-    return UnknownName(f"There is no table {shown(name)!r}. {did_you_mean(name, [*policy.tables, *policy.public])}")
+    return UnknownName(
+        f"There is no table {shown(name)!r}. {did_you_mean(name, [*policy.tables, *policy.public, *policy.views])}"
+    )
 
 
 def of_table(column: ColumnPolicy, name: str, alias: str, section: str, bounds: Mapping[str, Interval]) -> Visible:
@@ -172,30 +177,25 @@ def of_table(column: ColumnPolicy, name: str, alias: str, section: str, bounds: 
     return Visible(alias, column.name, made, made, declared=column, section=section)
 
 
-def _names_unit(table: TablePolicy, column: str, policy: Policy) -> bool:
-    """Whether different units have different values in this column, and each unit one."""
+def _anchor(table: TablePolicy, column: str, policy: Policy) -> tuple[str, ...]:
+    """Return what a value of this column belongs to, which has one unit: the unit itself, or the key of a link."""
     unit = table.unit
-    if isinstance(unit, UnitColumn):
-        return unit.column == column
-    if isinstance(unit, UnitLink) and unit.column == column:
-        other = policy.tables.get(unit.table)
-        return other is not None and isinstance(other.unit, UnitColumn) and other.unit.column == unit.key
-    return False
-
-
-def _leads_to_unit(table: TablePolicy, column: str, policy: Policy) -> bool:
-    """Whether a value of this column belongs to one unit: the unit, a link to it, or a key that others link to."""
-    if isinstance(table.unit, UnitColumn | UnitLink) and table.unit.column == column:
-        return True
+    if isinstance(unit, UnitColumn) and unit.column == column:
+        return UNIT
+    if isinstance(unit, UnitLink) and unit.column == column and unit.table in policy.tables:
+        return _anchor(policy.tables[unit.table], unit.key, policy) or (unit.table, unit.key)
     links = [other.unit for other in policy.tables.values() if isinstance(other.unit, UnitLink)]
-    return any(link.table == table.name and link.key == column for link in links)
+    return (table.name, column) if any(link.table == table.name and link.key == column for link in links) else ()
 
 
-def where(source: ReadableRows, node: exp.Expr | None) -> ReadableRows:
-    """Return the rows that a WHERE keeps."""
-    if node is None:
+def kept(source: ReadableRows, conditions: Sequence[exp.Expr]) -> ReadableRows:
+    """Return the rows for which all of these conditions are true."""
+    if not conditions:
         return source
-    return ReadableRows(FilterRows(source.rows, source.reader().clause(node)), source.scope)
+    whole = conditions[0]
+    for one in conditions[1:]:
+        whole = exp.And(this=whole, expression=one)  # a chain, which the reader knows to be no deeper than its parts
+    return ReadableRows(FilterRows(source.rows, source.reader().condition(whole)), source.scope)
 
 
 def project(source: ReadableRows, select: exp.Select) -> ReadableRows:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import Any, NoReturn
 
 from discreet.errors import (
@@ -22,7 +24,7 @@ from discreet.ledger.contract import GRANTED
 from discreet.privacy import Guarantee, Price
 from discreet.query.answer import Record
 from discreet.query.engines import evaluate
-from discreet.query.plan import Engine, MeasureKind, PublicJoin, QueryPlan, Scan
+from discreet.query.plan import Engine, MeasureKind, PublicJoin, QueryPlan
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow
 from discreet.query.pricing import PricedQuery, fresh_digest, priced
 from discreet.query.reading import read_query
@@ -63,6 +65,11 @@ class Charging:
         self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
         self._lock = threading.RLock()
 
+    @cached_property
+    def opening(self) -> str:
+        """The hash of the first entry of the ledger, which no other ledger has."""
+        return next(iter(self.ledger.entries())).hash
+
     def priced(
         self,
         sql: str,
@@ -75,7 +82,7 @@ class Charging:
         """Read and price a query; no data is touched."""
         query = read_query(sql, self.policy, bounds=bounds, keys=keys, evaluate=_image)
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
-        if handle is not None and _needs_groups(query):
+        if handle is not None and (_needs_groups(query) or not query.aggregation.source.plain):
             handle, rows = None, None
         return priced(query, self.policy, price, rows_expected=rows_expected, bounded=handle, bounded_rows=rows)
 
@@ -100,11 +107,9 @@ class Charging:
         self.refuse_after_failure()
         for request in made.requests:
             self.engine.text(request)
-        rows = made.query.aggregation.source
-        while not isinstance(rows, Scan):
+        for rows in made.query.aggregation.source.steps():
             if isinstance(rows, PublicJoin):
                 self._check_unique(rows.table, tuple(sorted(column for _, column in rows.keys)))
-            rows = rows.source  # type: ignore[attr-defined]
 
     def _check_unique(self, table: str, columns: tuple[str, ...]) -> None:
         if (table, columns) not in self._unique:
@@ -135,11 +140,11 @@ class Charging:
             self.refuse_after_failure()  # this session may have ended while it waited
             found = self.ledger.obtain(request)
             if isinstance(found, Stored):
-                return None, found.answer, _record(found, replayed=True)
+                return None, found.answer, replace(_record(found, replayed=True), opening=self.opening)
             if charged is not None:
                 self.guarded(lambda: [charged(found)], found)
             made, text = self.guarded(lambda: work(found), found)
-            record = self.ended(found, text)
+            record = replace(self.ended(found, text), opening=self.opening)
             self.last = request.cost
             return made, text, record
 

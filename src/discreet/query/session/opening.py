@@ -18,6 +18,7 @@ from discreet.query.expression import Type, plain_value
 from discreet.query.frame_table import FrameTable, columns_of_units, frame_table, labels_of
 from discreet.query.plan import Engine
 from discreet.query.policy import (
+    UNNAMED,
     Analyst,
     ColumnPolicy,
     Policy,
@@ -35,6 +36,7 @@ from discreet.query.policy import (
     read_columns,
     with_schema,
 )
+from discreet.query.reading import views_of
 
 
 def with_source(policy: Policy, frames: Mapping[str, Any] | None = None) -> tuple[Policy, Engine]:
@@ -43,8 +45,10 @@ def with_source(policy: Policy, frames: Mapping[str, Any] | None = None) -> tupl
 
 
 def fitted(policy: Policy, engine: Engine) -> Policy:
-    """Return the policy with every column of its tables; refuse what does not agree with the source."""
-    return with_schema(policy, schemas(policy, engine), unfit(policy, engine))
+    """Return the policy with every column of its tables; refuse what does not agree with the source, or a view."""
+    complete = with_schema(policy, schemas(policy, engine), unfit(policy, engine))
+    views_of(complete)
+    return complete
 
 
 def unfit(policy: Policy, engine: Engine) -> Unfit:
@@ -98,7 +102,7 @@ def policy_of_frames(
     seen = {name: _public(name, given, declared[name]) for name, given in (public or {}).items()}
     policy = Policy(
         source=Source(SourceKind.FRAMES, None),
-        lineage=lineage or "frames of this process",
+        lineage=lineage or UNNAMED,
         version=version,
         unit=unit_name,
         tables=tables,

@@ -17,6 +17,7 @@ from discreet.query.engines import evaluate
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
 from discreet.query.pricing import Explanation, ReleasedTable, explain, read_price
+from discreet.query.reading import views_of
 from discreet.query.session.charging import Charging
 from discreet.query.session.grants import grant
 from discreet.query.session.opening import policy_of_frames, with_source
@@ -259,7 +260,7 @@ class Session:
 
         Printed, it also says which columns of frames are read as texts because no type is declared for them.
         """
-        return TableTypes(self.policy)
+        return TableTypes(self.policy, views_of(self.policy))
 
     def close(self) -> None:
         """Close the database and the ledger's file; a later question raises an error and costs nothing."""

@@ -21,12 +21,13 @@ from discreet._optional import optional
 from discreet.errors import ParameterError, PolicyError, QueryFailed, UnknownName
 from discreet.query.csv_files import Copy, open_copies
 from discreet.query.engines.duckdb.group_keys import salt_of
-from discreet.query.engines.duckdb.rows import Tables, block, unfit_columns, unit_of
+from discreet.query.engines.duckdb.rows import block
 from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, StoredTable, connect, lock, open_tables
-from discreet.query.engines.duckdb.statements import SumStatement, histogram_statement, statement
+from discreet.query.engines.duckdb.statements import SumStatement, histogram_statement, statement, values_statement
 from discreet.query.engines.duckdb.text import NAMES, indented, quoted, type_of
+from discreet.query.engines.duckdb.units import Tables, unfit_columns, unit_of
 from discreet.query.expression import Type, Value
-from discreet.query.plan import Engine, HistogramRequest, RowSource, SumRequest, Sums
+from discreet.query.plan import Engine, HistogramRequest, Request, RowSource, SumRequest, Sums, ValuesRequest
 from discreet.query.policy import Policy, SourceKind
 
 _Result = TypeVar("_Result")
@@ -109,7 +110,7 @@ class DuckDBEngine(Engine):
         """Return the columns of a table whose type cannot name a unit, and DuckDB's name of it."""
         return unfit_columns(self._tables.of(table))
 
-    def text(self, request: SumRequest | HistogramRequest) -> str:
+    def text(self, request: Request) -> str:
         """Return the statement that `run` or `histogram` executes; it is kept until then."""
         made = self._statement(request)
         if len(made.text) + sum(len(domain.text) for domain in made.domains) <= _LONGEST_RENDERED:
@@ -118,7 +119,7 @@ class DuckDBEngine(Engine):
             self._rendered.popitem(last=False)
         return made.text
 
-    def run(self, request: SumRequest) -> Sums:
+    def run(self, request: SumRequest | ValuesRequest) -> Sums:
         """Return the exact sums, one group for no keys, also over no rows."""
         asked = self._statement(request)
         listed = self._fetched(asked, lambda result: result.fetchall())
@@ -206,13 +207,15 @@ class DuckDBEngine(Engine):
         self._connection.execute(table.made_with(dictionaries))
         return StoredTable(table.name, table.stored)
 
-    def _statement(self, request: SumRequest | HistogramRequest) -> SumStatement:
+    def _statement(self, request: Request) -> SumStatement:
         """Return the statement of a request, and forget it where it was kept: a request is run once."""
         kept, made = self._rendered.pop(id(request), (None, None))
         if kept is request and made is not None:
             return made
         if isinstance(request, SumRequest):
             return statement(self._tables, request, self._salt)
+        if isinstance(request, ValuesRequest):
+            return values_statement(self._tables, request, self._salt)
         return histogram_statement(self._tables, request, self._salt)
 
     def _fetched(self, asked: SumStatement, fetch: Callable[[Any], _Result]) -> _Result:

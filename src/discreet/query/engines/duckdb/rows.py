@@ -1,187 +1,40 @@
 """From the rows of a plan to one SELECT over stored tables: filters, projections, joins, each row with its unit.
 
-A stored column is read as a value of its type. A unit is read so that two are equal exactly where they are equal as
-they are stored.
+Rows of several tables meet along their units alone: the equality of units is written here, whatever a query says.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
-from discreet.errors import PolicyError, QueryRefused, UnknownName
+from discreet.errors import ParameterError, QueryRefused, UnknownName
 from discreet.query.engines.duckdb.expressions import render
-from discreet.query.engines.duckdb.source import StoredTable
-from discreet.query.engines.duckdb.text import NAMES, WIDE, indented, quoted, scanned, type_of, whole_text
-from discreet.query.expression import Expression, Type
-from discreet.query.plan import FilterRows, JoinKind, Key, Project, PublicJoin, RowSource, Scan
-from discreet.query.policy import COLLATED, FLOATS, Policy, Unit, UnitColumn, UnitLink, unfit_in_words
+from discreet.query.engines.duckdb.text import NAMES, indented, position, quoted, real
+from discreet.query.engines.duckdb.units import Identity, Tables, unit_of
+from discreet.query.expression import Apply, Expression, Operation, Type
+from discreet.query.plan import (
+    FilterRows,
+    JoinKind,
+    Key,
+    MatchKind,
+    PerUnit,
+    PrivateJoin,
+    Project,
+    PublicJoin,
+    RowSource,
+    Scan,
+    UnionAll,
+    UnitValue,
+    UnitValueKind,
+)
 
-
-@dataclass(frozen=True, slots=True)
-class Tables:
-    """What a statement knows of the tables: the policy, what is stored, and the bounded tables made so far."""
-
-    policy: Policy
-    stored: Mapping[str, StoredTable]
-    bounded: Mapping[str, StoredTable]
-
-    def of(self, table: str) -> StoredTable:
-        """Return a table as it is stored, or say that it is not there."""
-        if table not in self.stored:
-            raise UnknownName(f"the source has no table {table!r}; check the source and the name under [tables]")
-        return self.stored[table]
-
-    def type_of(self, table: str, column: str) -> Type:
-        """Return the type of a column: the one declared in the policy, else the one it is stored with."""
-        stated = (self.policy.tables.get(table) or self.policy.public[table]).columns.get(column)
-        kind = stated.type if stated is not None else type_of(self.stored_type(table, column))
-        if kind is None:
-            raise UnknownName(f"column {column!r} of {table!r} has a type that cannot be queried")
-        return kind
-
-    def read(self, table: str, column: str, alias: str) -> str:
-        """Return the text that reads a stored column as a value of its type; what cannot be read as one is NULL."""
-        text, stored, kind = f"{alias}.{quoted(column)}", self.stored_type(table, column), self.type_of(table, column)
-        own = type_of(stored)
-        if own is kind:
-            return scanned(text, stored, kind)
-        if own is not Type.TEXT and not (own is not None and own.numeric and kind.numeric):
-            words = f"column {column!r} of {table!r} is declared as {kind.value}, but stored as another type"
-            raise PolicyError([(None, f"{words}; declare the type it is stored with")])
-        if own is Type.TEXT and kind is Type.INTEGER:
-            return f"({whole_text(text, NAMES[kind])})"
-        return scanned(f"TRY_CAST({text} AS {NAMES[kind]})", NAMES[kind], kind)
-
-    def stored_type(self, table: str, column: str) -> str:
-        """Return DuckDB's name of the type that a column is stored with."""
-        columns = self.of(table).columns
-        if column not in columns:
-            raise UnknownName(f"table {table!r} has no column {column!r}; its columns are {', '.join(columns)}")
-        return columns[column]
-
-
-@dataclass(frozen=True, slots=True)
-class Identity:
-    """What tells units apart: a text of SQL, and the type of its values."""
-
-    text: str
-    type: Type
-
-    @property
-    def spelled(self) -> str:
-        """The text of a VARCHAR, by which values of different types are compared; equal numbers are spelled alike."""
-        return self.text if self.type is Type.TEXT else f"CAST({self.text} AS VARCHAR)"
-
-
-def cannot_name_units(stated: str) -> bool:
-    """Say whether a stored type cannot name a unit: a float, or a type without values that are compared.
-
-    >>> [
-    ...     cannot_name_units(one)
-    ...     for one in ("DOUBLE", "BLOB", "INTEGER[]", "DECIMAL(20,0)", "UUID")
-    ... ]
-    [True, True, True, False, False]
-    """
-    return type_of(stated) is None or stated.strip().upper() in FLOATS
-
-
-def unfit_columns(stored: StoredTable) -> dict[str, str]:
-    """Return the columns of a table that cannot name a unit, with DuckDB's names of their types.
-
-    A text with a collation is among them: what is equal in the column is one person, and two that differ are read here.
-    """
-    found = {name: stated for name, stated in stored.columns.items() if cannot_name_units(stated)}
-    return found | {name: COLLATED + collation for name, collation in stored.collations.items()}
-
-
-def identity(tables: Tables, table: str, column: str, alias: str) -> Identity:
-    """Return how the column of a unit or of a link is read: by what is stored, since a cast could merge two people.
-
-    Integers beyond 64 bits, decimal numbers and nanoseconds are compared as texts. In a column of texts that is
-    declared as integers, whole numbers are compared by value, and everything else names nobody: one number has many
-    spellings. Floats, stored or declared, are refused by their type.
-    """
-    hidden = tables.of(table).ids.get(column)
-    if hidden is not None:
-        return Identity(f"{alias}.{quoted(hidden)}", Type.INTEGER)
-    stated = tables.stored_type(table, column)
-    unfit = unfit_columns(tables.of(table)).get(column)
-    if unfit is not None:
-        raise PolicyError([(None, unfit_in_words(("tables", table), column, unfit, declared=False))])
-    read, kind = tables.read(table, column, alias), tables.type_of(table, column)
-    text, stored = f"{alias}.{quoted(column)}", stated.strip().upper()
-    own = type_of(stored) or kind
-    if own is Type.TEXT:
-        if kind is Type.REAL:
-            raise PolicyError([(None, unfit_in_words(("tables", table), column, kind.value, declared=True))])
-        return Identity(_whole_number(text), Type.TEXT) if kind is Type.INTEGER else Identity(read, kind)
-    if stored in WIDE or stored == "TIMESTAMP_NS":
-        return Identity(f"CAST({text} AS VARCHAR)", Type.TEXT)
-    if stored.startswith(("DECIMAL", "NUMERIC")):
-        spelled = f"CAST({text} AS VARCHAR)"
-        digits = re.search(r",\s*([0-9]+)\)$", stored)
-        fraction = digits is None or int(digits[1]) > 0
-        return Identity(f"rtrim(rtrim({spelled}, '0'), '.')" if fraction else spelled, Type.TEXT)
-    return Identity(scanned(text, stored, own), own)
-
-
-def unit_of(tables: Tables, table: str) -> tuple[str, Identity | None]:
-    """Return the FROM text of a private table with its links, and how the unit is read; None where a row is a unit.
-
-    Whoever a row reaches over links, it reaches once, however many rows lead there.
-    """
-    path = _path(tables, table)
-    here = f"{tables.of(table).name} AS t"
-    last, unit = path[-1]
-    if not isinstance(unit, UnitColumn):
-        if len(path) > 1:
-            words = f"the unit of {table!r} is a row of {last!r}; name the column of {last!r} that tells units"
-            raise PolicyError([(None, f"{words} apart, as its unit")])
-        return here, None
-    if len(path) == 1:
-        return here, identity(tables, table, unit.column, "t")
-    held = identity(tables, last, unit.column, f"l{len(path) - 1}")
-    joined, owner = "", held.text
-    for place in range(len(path) - 1, 0, -1):
-        link, key = _ends(tables, path, place)
-        condition = f"\nWHERE {owner} IS NOT NULL" if not joined else ""
-        inner = (
-            f"SELECT DISTINCT {key} AS key, {owner} AS unit\n"
-            f"FROM {tables.of(path[place][0]).name} AS l{place}{joined}{condition}"
-        )
-        joined = f"\nJOIN (\n{indented(inner)}\n) AS u{place} ON {link} = u{place}.key"
-        owner = f"u{place}.unit"
-    return here + joined, Identity(owner, held.type)
-
-
-def _ends(tables: Tables, path: list[tuple[str, Unit]], place: int) -> tuple[str, str]:
-    """Return the two columns that a link compares: of the table before, and of the one at a place."""
-    (before, link), (here, _) = path[place - 1], path[place]
-    if not isinstance(link, UnitLink):
-        raise TypeError("only links lead to another table")
-    if tables.type_of(before, link.column) is not tables.type_of(here, link.key):
-        words = f"{link.column!r} of {before!r} and {link.key!r} of {here!r} are linked but differ in type"
-        raise PolicyError([(None, f"{words}; declare the same type for both")])
-    one = identity(tables, before, link.column, f"l{place - 1}" if place > 1 else "t")
-    two = identity(tables, here, link.key, f"l{place}")
-    return (one.text, two.text) if one.type is two.type else (one.spelled, two.spelled)
-
-
-def _path(tables: Tables, table: str) -> list[tuple[str, Unit]]:
-    """Return the tables from a private one to the one that holds its unit, each with its declaration."""
-    path = [(table, tables.policy.tables[table].unit)]
-    while isinstance(link := path[-1][1], UnitLink):
-        if link.table not in tables.policy.tables or link.table in (passed for passed, _ in path):
-            raise PolicyError([(None, f"the unit of {table!r} links to {link.table!r}, which leads to no unit")])
-        path.append((link.table, tables.policy.tables[link.table].unit))
-    return path
-
-
-def _whole_number(text: str) -> str:
-    """Return how a text that is declared as an integer is compared: as that integer, or as NULL if it is no integer."""
-    return f"CAST({whole_text(text, 'HUGEINT')} AS VARCHAR)"
+_JOINS = {
+    MatchKind.INNER: "JOIN",
+    MatchKind.LEFT: "LEFT JOIN",
+    MatchKind.SEMI: "SEMI JOIN",
+    MatchKind.ANTI: "ANTI JOIN",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,6 +87,19 @@ def block(tables: Tables, rows: RowSource, wanted: frozenset[str], bounded: str 
         return replace(below, columns=texts, computed=not set(texts.values()) <= set(below.columns.values()))
     if isinstance(rows, PublicJoin):
         return _public_join(tables, rows, wanted, bounded)
+    if bounded is not None:
+        raise ParameterError("a bounded table is read by filters, projections and public joins alone")
+    return _of_units(tables, rows, wanted)
+
+
+def _of_units(tables: Tables, rows: RowSource, wanted: frozenset[str]) -> Block:
+    """Return the block of rows that are made from all rows of a unit."""
+    if isinstance(rows, PrivateJoin):
+        return _private_join(tables, rows, wanted)
+    if isinstance(rows, PerUnit):
+        return _per_unit(tables, rows, wanted)
+    if isinstance(rows, UnionAll):
+        return _union_all(tables, rows, wanted)
     raise TypeError(f"no rule for rows of {type(rows).__name__}")
 
 
@@ -245,8 +111,12 @@ def read_by(expressions: Iterable[Expression]) -> frozenset[str]:
 def native_key(key: Key, below: Block) -> str:
     """Return the text of a key; of the two zeros of reals, which are equal, only the positive one."""
     text = render(key.expression, below.columns)
-    text = below.raw.get(text, text)
-    return f"CASE WHEN {text} = 0 THEN CAST(0 AS DOUBLE) ELSE {text} END" if key.expression.type is Type.REAL else text
+    return _one_zero(below.raw.get(text, text), key.expression.type)
+
+
+def _one_zero(text: str, kind: Type) -> str:
+    """Return a text whose value is the positive zero for both zeros of reals."""
+    return f"CASE WHEN {text} = 0 THEN CAST(0 AS DOUBLE) ELSE {text} END" if kind is Type.REAL else text
 
 
 def native_keys(keys: tuple[Key, ...], below: Block) -> list[str]:
@@ -305,6 +175,105 @@ def _same_type(tables: Tables, table: str, expression: Expression, key: str) -> 
             f"{tables.type_of(table, key).value}; cast one side"
         )
     return key
+
+
+def _private_join(tables: Tables, rows: PrivateJoin, wanted: frozenset[str]) -> Block:
+    """Return rows matched with other rows of their unit."""
+    added = {name: column for name, column, _ in rows.columns}
+    read = wanted | read_by(rows.read)
+    below = block(tables, rows.source, read - added.keys(), None).nested()
+    other = block(tables, rows.other, frozenset([column for name, column in added.items() if name in read]), None)
+    alias, names = f"j{below.size}", _distinct(other.columns)
+    unit = _free(names)
+    items = [f"{text} AS {quoted(names[name])}" for name, text in other.columns.items()]
+    inner = indented(other.select([*items, f"{_identity(other).text} AS {quoted(unit)}"]))
+    columns = {name: f"{alias}.{quoted(names[column])}" for name, column in added.items() if name in read}
+    mine, theirs = _identity(below), Identity(f"{alias}.{quoted(unit)}", _identity(other).type)
+    same = (mine.text, theirs.text) if mine.type is theirs.type else (mine.spelled, theirs.spelled)
+    conditions = [" = ".join(same), *(render(one, {**below.columns, **columns}) for one in _all_of(rows.condition))]
+    text = f"{below.tables}\n{_JOINS[rows.kind]} (\n{inner}\n) AS {alias} ON " + " AND ".join(conditions)
+    seen = below.columns if rows.kind in (MatchKind.SEMI, MatchKind.ANTI) else {**below.columns, **columns}
+    return replace(
+        below, tables=text, columns={name: seen[name] for name in seen if name in wanted}, size=below.size + 1
+    )
+
+
+def _identity(below: Block) -> Identity:
+    """Return what tells the units of rows apart; rows that are units themselves meet no others."""
+    if below.unit is None or below.unit_type is None:
+        raise ParameterError("rows of several tables meet along a unit, and here every row is a unit of its own")
+    return Identity(below.unit, below.unit_type)
+
+
+def _all_of(condition: Expression | None) -> list[Expression]:
+    """Return the conditions that AND joins, one by one, so that equalities among them are seen as such."""
+    if isinstance(condition, Apply) and condition.operation is Operation.AND:
+        return [part for argument in condition.arguments for part in _all_of(argument)]
+    return [] if condition is None else [condition]
+
+
+def _per_unit(tables: Tables, rows: PerUnit, wanted: frozenset[str]) -> Block:
+    """Return one row for every unit, or for every unit and combination of keys."""
+    values = [one for one in rows.values if one.name in wanted]
+    arguments = [one.argument for one in values if one.argument is not None]
+    read = read_by([*(expression for _, expression in rows.keys), *arguments])
+    below = block(tables, rows.source, read, None).nested()
+    keys = [_one_zero(render(expression, below.columns), expression.type) for _, expression in rows.keys]
+    items = [f"{_identity(below).text} AS unit", *(f"{text} AS k_{place}" for place, text in enumerate(keys, 1))]
+    items += [f"{_added(one, below)} AS a_{place}" for place, one in enumerate(values, 1) if one.argument is not None]
+    grouped = ", ".join(["unit", *(f"k_{place}" for place in range(1, len(keys) + 1))])
+    made = ", ".join([grouped, *(f"{_of_all(one, f'a_{place}')} AS v_{place}" for place, one in enumerate(values, 1))])
+    alias = f"r{below.size}"
+    text = f"SELECT {made}\nFROM (\n{indented(below.select(items))}\n)\nGROUP BY {grouped}"
+    columns = {name: f"{alias}.k_{place}" for place, (name, _) in enumerate(rows.keys, 1) if name in wanted}
+    columns |= {one.name: f"{alias}.v_{place}" for place, one in enumerate(values, 1)}
+    return Block(f"(\n{indented(text)}\n) AS {alias}", columns, f"{alias}.unit", below.unit_type, size=below.size + 1)
+
+
+def _added(one: UnitValue, below: Block) -> str:
+    """Return what a row adds to a value of its unit: for sums over a grid whole steps, counted from 0."""
+    if one.argument is None:
+        raise TypeError(f"{one.kind.value} has no argument")
+    text, kind = render(one.argument, below.columns), one.argument.type
+    if one.scale is None:
+        return _one_zero(text, kind)
+    return f"{position(text, one.scale, kind)} + ({one.scale.start})"
+
+
+def _of_all(one: UnitValue, name: str) -> str:
+    """Return the text of a value of all rows of a group."""
+    total = f"TRY_CAST(sum({name}) AS BIGINT)"
+    if one.scale is not None:
+        total = f"CAST({total} AS DOUBLE) * {real(float(one.scale.grid))}"
+    whole = f"CAST({total} AS DOUBLE)" if one.scale is None else f"({total})"
+    return {
+        UnitValueKind.COUNT_ROWS: "count(*)",
+        UnitValueKind.COUNT_VALUES: f"count({name})",
+        UnitValueKind.COUNT_DISTINCT: f"count(DISTINCT {name})",
+        UnitValueKind.SUM: total,
+        UnitValueKind.MEAN: f"{whole} / CAST(count({name}) AS DOUBLE)",
+        UnitValueKind.MIN: f"min({name})",
+        UnitValueKind.MAX: f"max({name})",
+        UnitValueKind.ANY: f"bool_or({name})",
+        UnitValueKind.ALL: f"bool_and({name})",
+    }[one.kind]
+
+
+def _union_all(tables: Tables, rows: UnionAll, wanted: frozenset[str]) -> Block:
+    """Return the rows of all parts; units that are stored with several types are compared as they are spelled."""
+    parts = [block(tables, part, wanted, None) for part in rows.parts]
+    units = [_identity(part) for part in parts]
+    kinds = {one.type for one in units}
+    names = {name: f"c_{place}" for place, (name, _) in enumerate(rows.columns, 1) if name in wanted}
+    texts = []
+    for part, unit in zip(parts, units, strict=True):
+        items = [f"{part.columns[name]} AS {own}" for name, own in names.items()]
+        texts.append(part.select([*items, f"{unit.text if len(kinds) == 1 else unit.spelled} AS unit"]))
+    text = "\nUNION ALL\n".join(texts)
+    columns = {name: f"r0.{own}" for name, own in names.items()}
+    return Block(
+        f"(\n{indented(text)}\n) AS r0", columns, "r0.unit", kinds.pop() if len(kinds) == 1 else Type.TEXT, size=1
+    )
 
 
 def _distinct(names: Iterable[str]) -> dict[str, str]:

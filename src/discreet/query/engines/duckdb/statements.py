@@ -13,8 +13,9 @@ from discreet.errors import ParameterError
 from discreet.query.engines.duckdb import group_keys as choice
 from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.group_keys import Coded, StoredDomain, coded
-from discreet.query.engines.duckdb.rows import Block, Tables, block, native_keys, read_by
+from discreet.query.engines.duckdb.rows import Block, block, native_keys, read_by
 from discreet.query.engines.duckdb.text import indented, position
+from discreet.query.engines.duckdb.units import Tables
 from discreet.query.expression import Expression, Type
 from discreet.query.plan import (
     WEIGHT,
@@ -29,6 +30,7 @@ from discreet.query.plan import (
     Steps,
     SumRequest,
     Units,
+    ValuesRequest,
 )
 
 _VALUE_BITS = 42
@@ -122,6 +124,29 @@ def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) ->
     return SumStatement(final, source.domains, request.keys, source.sizes, ((1,),))
 
 
+def values_statement(tables: Tables, request: ValuesRequest, salt: int) -> SumStatement:
+    """Return the statement that counts different values: keys, and how many there are.
+
+    Stability. A unit moves all counts together by at most the number of pairs it brings, and none of them down when it
+    comes.
+        Proof: the count of a group is the number of values that some kept pair of it holds. The pairs of a unit are
+        kept by its own pairs alone, at most `groups` of them (see `_groups`); by `EachRow` each row is one pair. With
+        the unit, a value that nobody else brings to a group is one more, and there are at most as many as its pairs.
+    """
+    value = Key("#value", request.argument, None)
+    own = (*request.keys, value)
+    asked = SumRequest(request.source, own, request.form, (), request.bounded)
+    below = _checked_block(tables, asked, [])
+    if isinstance(request.form, Groups):
+        there = f"{render(request.argument, below.columns)} IS NOT NULL"
+        below = replace(below, conditions=(*below.conditions, there))
+    source = _source(asked, below, [])
+    bounded = _bounded(source, request.form, [], salt)
+    *keys, last = source.keys
+    text = _final(bounded, keys, [f"count(DISTINCT {last}) AS c_1"], keys)
+    return SumStatement(text, source.domains, request.keys, None, ((1,),))
+
+
 def _bounded(source: _Source, form: object, pair_sums: list[str], salt: int) -> _Bounded:
     match form:
         case EachRow():
@@ -140,8 +165,10 @@ def _checked_block(tables: Tables, request: SumRequest | HistogramRequest, read:
     form, cells = request.form, request.cells if isinstance(request, SumRequest) else ()
     wanted = read_by([*[key.expression for key in request.keys], *read])
     below = block(tables, request.source, wanted, request.bounded).nested()
-    if isinstance(form, EachRow) == (below.unit is not None):
-        raise ParameterError("EachRow is for rows that are units and for bounded tables, every other form for units")
+    if below.unit is None and not isinstance(form, EachRow):
+        raise ParameterError("rows that are units, and bounded tables, are for EachRow alone")
+    if below.unit is not None and isinstance(form, EachRow) and not request.source.single:
+        raise ParameterError("EachRow is for rows that are units, for at most one row a unit, and for bounded tables")
     if not isinstance(form, EachRow) and not 1 <= getattr(form, "rows", 1) <= _LARGEST_ROWS:
         raise ParameterError("the rows of a unit are bounded by an integer from 1 to 2^40")
     if isinstance(form, Groups) and not 1 <= form.groups <= _LARGEST_ROWS:
@@ -194,7 +221,7 @@ def _powers(cell: Steps, name: str) -> list[ComputedSum]:
 
 def _source(request: SumRequest | HistogramRequest, below: Block, items: list[str]) -> _Source:
     """Return rows with their keys; where groups of a unit matter, rows outside public domains are left out first."""
-    unit = [] if below.unit is None else [f"{below.unit} AS unit"]
+    unit = [] if below.unit is None or isinstance(request.form, EachRow) else [f"{below.unit} AS unit"]
     if isinstance(request.form, Groups | NormWeights):
         made = coded(request.keys, below)
     else:
@@ -202,7 +229,9 @@ def _source(request: SumRequest | HistogramRequest, below: Block, items: list[st
     names = [item.rpartition(" AS ")[2] for item in made.items]
     rows = made.block.select([*unit, *made.items, *items] or ["1"])
     types = [key.expression.type for key in request.keys]
-    return _Source(rows, names, below.unit_type, made.sizes, made.domains, types, "JOIN " not in rows)
+    return _Source(
+        rows, names, below.unit_type, made.sizes, made.domains, types, request.source.plain and "JOIN " not in rows
+    )
 
 
 def _row_weights(source: _Source, form: RowWeights) -> _Bounded:

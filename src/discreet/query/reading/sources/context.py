@@ -1,0 +1,79 @@
+"""What is known while one query is read, and how whoever reads a part of it has another part read."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from sqlglot import exp
+
+from discreet.errors import UnsupportedSQL
+from discreet.query.expression import Interval, Type, Value
+from discreet.query.policy import Policy, UnitColumn, UnitIsRow
+from discreet.query.reading.grouping import Released
+from discreet.query.reading.key_domains import Evaluate
+from discreet.query.reading.rows import ReadableRows
+
+Known = Mapping[str, ReadableRows | Released]
+
+
+@dataclass(slots=True)
+class Context(ABC):
+    """What is known while one query is read."""
+
+    policy: Policy
+    bounds: dict[str, Interval]
+    keys: dict[str, Sequence[Value]]
+    evaluate: Evaluate | None
+    used: set[str] = field(default_factory=set)  # names in bounds and keys that the query has
+    columns: list[str] = field(default_factory=list)  # of all tables that are read
+    read: set[str] = field(default_factory=set)  # the names of WITH that are read
+    within: str = ""  # the view that is being read
+
+    @abstractmethod
+    def item(self, node: exp.Expr, known: Known) -> ReadableRows | Released:
+        """Return what stands in FROM: a table, a name of WITH, or a SELECT in brackets."""
+
+    @abstractmethod
+    def inner(self, node: exp.Expr, known: Known) -> ReadableRows | Released:
+        """Return what a SELECT in brackets gives."""
+
+    def private(self, node: exp.Expr, known: Known, otherwise: str) -> ReadableRows:
+        """Return rows of people that stand in FROM; answers are refused with the words for it."""
+        found = self.item(node, known)
+        if isinstance(found, Released):
+            raise UnsupportedSQL(otherwise)
+        return found
+
+    def check_one_unit(self, *sources: ReadableRows) -> None:
+        """Refuse rows that do not meet along one unit: a row that is a unit of its own, and units of other types."""
+        kinds: dict[Type, str] = {}
+        for table in dict.fromkeys(table for one in sources for table in one.rows.tables):
+            kind = self._type_of_unit(table)
+            if kind is None:
+                raise UnsupportedSQL(
+                    f"Every row of {table!r} is a {self.policy.unit} of its own, so it has no rows in common with "
+                    "others. Ask about it by itself."
+                )
+            kinds.setdefault(kind, table)
+        if len(kinds) > 1:
+            (one, first), (two, second) = list(kinds.items())[:2]
+            raise UnsupportedSQL(
+                f"The {self.policy.unit} of {first!r} is of type {one.value} and that of {second!r} of type "
+                f"{two.value}, so the same one is not recognized. The curator declares one type for both."
+            )
+
+    def _type_of_unit(self, table: str) -> Type | None:
+        """Return the type of the column that names the unit of a table, along its links; None where a row is one."""
+        held = self.policy.tables[table]
+        passed = {table}
+        while not isinstance(held.unit, UnitColumn | UnitIsRow):
+            following = held.unit.table
+            if following in passed or following not in self.policy.tables:
+                return None
+            passed.add(following)
+            held = self.policy.tables[following]
+        if isinstance(held.unit, UnitIsRow) or held.unit.column not in held.columns:
+            return None
+        return held.columns[held.unit.column].type
