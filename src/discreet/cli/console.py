@@ -268,10 +268,10 @@ def as_options(words: str, options: Collection[str] | None = None) -> str:
     Only options that the running command has are named; what it cannot be told stays as Python writes it.
 
     >>> as_options(
-    ...     'epsilon=, bits=1, target="stay", linear=True, yes=("ward", "north"), keys=',
-    ...     ("epsilon", "bits", "target", "linear", "yes"),
+    ...     'epsilon=, bits=1, linear=True, yes=("ward", "north"), keys=',
+    ...     ("epsilon", "bits", "linear", "yes"),
     ... )
-    '--epsilon, --bits 1, --target stay, --linear, --yes ward=north, keys='
+    '--epsilon, --bits 1, --linear, --yes ward=north, keys='
     """
     known = _own_options() if options is None else options
 

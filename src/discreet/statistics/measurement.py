@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from operator import index
-from secrets import token_hex  # names of releases, which hide nothing: the noise has a source of its own
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 from discreet.errors import InputError
 from discreet.laws.noise import IntegerNoise
 from discreet.privacy import Guarantee
+from discreet.randomness import words
 from discreet.statistics.columns import FixedPoint
 
 Group = tuple[Any, ...]
@@ -231,4 +231,4 @@ class Measurement:
 
 def by_hand(release: str = "", *, place: int = 0) -> Group:
     """Return the identity of a measurement outside a session: that of a named release, or one that no other has."""
-    return (_BY_HAND, release, "" if release else token_hex(16), place)
+    return (_BY_HAND, release, "" if release else words(2).tobytes().hex(), place)

@@ -181,7 +181,7 @@ def test_bad_ratios_and_posteriors_are_refused():
 
 
 def test_a_rate_between_0_and_1_is_no_share():
-    rate = posterior(noisy_counts(31, noise=DiscreteLaplace(2)), PoissonGamma(2, 10, exposure=100), seed=1)
+    rate = posterior(noisy_counts(31, noise=DiscreteLaplace(2)), PoissonGamma(2, 10, exposures=100), seed=1)
     assert rate["rate"].max() < 1
     with pytest.raises(ParameterError, match="shares of the population"):
         synthetic_tables(rate, size=100)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from discreet.bayes.sampling import Joint, about_mode
-from discreet.bayes.sampling.importance import mode
+from discreet.bayes.sampling import Joint
+from discreet.bayes.sampling.importance import about_mode, mode
 from discreet.errors import NotConverged
 
 from tests.bayes.sampling.targets import gaussian, kinks, normal_prior, two_hills

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from discreet.bayes.base import Diagnostics
-from discreet.bayes.sampling import Joint, tempered
-from discreet.bayes.sampling.tempered import CORRELATION
+from discreet.bayes.sampling import Joint
+from discreet.bayes.sampling.tempered import CORRELATION, tempered
 from discreet.errors import NotConverged
 
 from tests.bayes.sampling.targets import banana, gaussian, kinks, normal_prior, two_hills

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal
 
 from discreet.bayes.sums.clipped_moments import clipped_moments
 from discreet.bayes.sums.normal_density import log_normal
-from discreet.bayes.sums.power_sums import Entry, PowerSumLikelihood
+from discreet.bayes.sums.power_sums import SumEntry, PowerSumLikelihood
 from discreet.laws import DiscreteLaplace
 from discreet.laws.noise import RoundedGaussian
 
@@ -25,7 +25,7 @@ def three_sums(law, scale, released):
     unit = STEPS**2
     noise = law(scale * unit)
     return [
-        Entry(a * unit, float(b * unit), float(c * unit), int(value * unit), noise)
+        SumEntry(a * unit, float(b * unit), float(c * unit), int(value * unit), noise)
         for (a, b, c), value in zip(THREE[law], released, strict=True)
     ]
 
@@ -96,17 +96,17 @@ def test_the_number_of_rows_follows_from_three_sums_but_not_from_a_sum_alone():
     assert told is not None
     assert told[0] == pytest.approx(500.0, abs=1e-6)
     assert told[1] == pytest.approx(math.sqrt(2) * 5.0 * math.hypot(0.2, 0.25))
-    alone = Entry(0, float(STEPS), 0.0, 300 * STEPS, DiscreteLaplace(STEPS))
+    alone = SumEntry(0, float(STEPS), 0.0, 300 * STEPS, DiscreteLaplace(STEPS))
     assert PowerSumLikelihood.of([alone], STEPS).people() is None
-    count = Entry(1, 0.0, 0.0, 512, DiscreteLaplace(2))
+    count = SumEntry(1, 0.0, 0.0, 512, DiscreteLaplace(2))
     told = PowerSumLikelihood.of([alone, count], STEPS).people()
     assert told is not None
     assert told[0] == pytest.approx(512)
 
 
 def test_a_count_is_taken_with_the_exact_law_of_its_noise():
-    count, noise = Entry(1, 0.0, 0.0, 12, DiscreteLaplace(1)), DiscreteLaplace(1)
-    total = Entry(0, float(STEPS), 0.0, 6 * STEPS, RoundedGaussian(1000 * STEPS))
+    count, noise = SumEntry(1, 0.0, 0.0, 12, DiscreteLaplace(1)), DiscreteLaplace(1)
+    total = SumEntry(0, float(STEPS), 0.0, 6 * STEPS, RoundedGaussian(1000 * STEPS))
     with_count = PowerSumLikelihood.of([count, total], STEPS)
     without = PowerSumLikelihood.of([total], STEPS)
     people = np.arange(20.0)
