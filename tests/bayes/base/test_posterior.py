@@ -9,11 +9,12 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.bayes import posterior
+from discreet.bayes import BetaBinomial, LogisticCells, posterior
 from discreet.bayes.base import DrawnMarginal, Parameter, Posterior
 from discreet.bayes.base.marginal import joint_rest
 from discreet.bayes.evidence import noisy_counts
 from discreet.errors import InputError, NotConverged, ParameterError
+from discreet.laws import DiscreteLaplace
 from discreet.privacy import ZCDP, PureDP, Target
 from tests.bayes.small_models import Coins, coins, enumerated, released
 
@@ -283,3 +284,10 @@ def test_a_measurement_by_hand_has_no_stated_guarantee_unless_a_mechanism_stated
     assert "unknown" in str(by_law)
     stated = noisy_counts(TWO, noise=dp.Laplace(epsilon=0.5, sensitivity=1), key="region")
     assert posterior(stated, Coins(100), seed=1).guarantee.epsilon == 0.5
+
+
+def test_groups_go_by_the_names_of_their_keys_without_that_of_success():
+    counts = {("a", "yes"): 12, ("a", "no"): 41, ("b", "yes"): 33, ("b", "no"): 22}
+    answer = noisy_counts(counts, noise=DiscreteLaplace(2), key=["ward", "smoker"])
+    for model in (BetaBinomial(1, 1, success=("smoker", "yes")), LogisticCells(success=("smoker", "yes"))):
+        assert posterior(answer, model, seed=1).parameter("share").keys == ("ward",)

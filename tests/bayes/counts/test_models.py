@@ -159,8 +159,9 @@ def test_people_are_a_whole_number(people):
 def test_one_cell_and_an_unknown_number_of_people_is_improper(people):
     with pytest.raises(InputError, match=r"ask COUNT\(\*\) too, state people=, or give a proper prior"):
         posterior(counts(40), BetaBinomial(1, 1, people=people))
-    with pytest.warns(SenselessParameter, match="driven by the prior"):
+    with pytest.warns(SenselessParameter, match="driven by the prior") as warned:
         found = posterior(counts(40), BetaBinomial(3, 2, people=people), seed=1)
+    assert {one.filename for one in warned} == {__file__}
     assert found.exact["share"][0].mean == pytest.approx(0.5)
     assert any("driven by the prior" in note for note in found.notes)
     assert (found.draws["people"] >= found.draws["count"]).all()
@@ -177,7 +178,10 @@ def test_one_cell_with_people_or_a_prior_of_them_is_proper():
         (BetaBinomial(1, 1), "success must say which groups"),
         (BetaBinomial(1, 1, people=500), "success must say which groups"),
         (BetaBinomial(1, 1, success=("reply", "yes")), "success must name a key of the answer"),
-        (BetaBinomial(1, 1, success=("answer", "maybe")), "success must name a value that the answer lists"),
+        (
+            BetaBinomial(1, 1, success=("answer", "maybe")),
+            "success must name a value of .answer. that the answer lists; got .maybe., write one of .yes., .no.",
+        ),
         (BetaBinomial(1, 1, success="yes"), "success must be a pair"),
         (BetaBinomial(1, 1, people={"yes": 500}), "people must name every group"),
         (BetaBinomial(1, 1, people={"yes": 500, "no": 5, "north": 3}), "people must name groups of the answer"),

@@ -48,7 +48,7 @@ def two_hills(*, share=0.25, apart=5.0, width=0.5, prior=10.0):
 
 
 def banana():
-    """x ~ N(0, 2.01^2) nearly, y about x^2 - 3: moments by quadrature over x."""
+    """Return x ~ N(0, 2.01^2) nearly, y about x^2 - 3: moments by quadrature over x."""
 
     def likelihood(points):
         return -0.5 * ((points[:, 0] / 2) ** 2 + (points[:, 1] - points[:, 0] ** 2 + 3) ** 2)

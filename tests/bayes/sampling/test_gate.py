@@ -10,13 +10,12 @@ import pytest
 from discreet.bayes.base import Diagnostics
 from discreet.bayes.sampling import Joint, gate, sampled
 from discreet.errors import NotConverged
-
 from tests.bayes.sampling.targets import gaussian, hopeless, kinks, two_hills
 
 
 @pytest.mark.theorem("sampled.accuracy")
 def test_what_is_handed_out_passes_its_diagnostics():
-    joint, mean, _, evidence = gaussian()
+    joint, _, _, evidence = gaussian()
     found = sampled(joint, generator=np.random.default_rng(1))
     assert found.method == "importance sampling about the mode"
     assert found.k_hat is not None

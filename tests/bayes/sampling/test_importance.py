@@ -8,7 +8,6 @@ import pytest
 from discreet.bayes.sampling import Joint
 from discreet.bayes.sampling.importance import about_mode, mode
 from discreet.errors import NotConverged
-
 from tests.bayes.sampling.targets import gaussian, kinks, normal_prior, two_hills
 
 

@@ -11,7 +11,6 @@ from discreet.bayes.base import Diagnostics
 from discreet.bayes.sampling import Joint
 from discreet.bayes.sampling.tempered import CORRELATION, tempered
 from discreet.errors import NotConverged
-
 from tests.bayes.sampling.targets import banana, gaussian, kinks, normal_prior, two_hills
 
 

@@ -204,7 +204,7 @@ def test_what_is_no_gram_matrix_or_no_prior_is_refused():
         dataclasses.replace(MODEL, intercept=0)
     covariance = statistic()
     products = covariance.measurements(covariance.release(table()), table="survey", column=NAMES)
-    with pytest.raises(InputError, match="sums of its powers|needs a noisy sum"):
+    with pytest.raises(InputError, match=r"sums of its powers|needs a noisy sum"):
         fitted(NormalModel(mean=Normal(0, 1), deviation=HalfNormal(1), people=1000), products)
     narrow = Covariance(bounds=BOX[:2], relation=ADD, rho=1)
     alone = narrow.measurements(narrow.release(table()[:, :2]), table="survey", column="one,y")

@@ -93,7 +93,7 @@ class BetaBinomial(CountModel):
         return Posterior(
             model=self,
             measurements=tuple(measurements),
-            parameters=_parameters(groups),
+            parameters=_parameters(groups, _names(latent, self.success)),
             drawn=drawn,
             method=method(solved.error),
             exact=solved.marginals(),
@@ -111,7 +111,7 @@ class BetaBinomial(CountModel):
                         "only one count was released; ask COUNT(*) too, state people=, or give a proper prior, "
                         "people=NegativeBinomialPeople(mean=1000, dispersion=1)"
                     )
-                warnings.warn(_BY_PRIOR, SenselessParameter, stacklevel=4)
+                warnings.warn(_BY_PRIOR, SenselessParameter, stacklevel=5)
 
     def drawn_prior(self, latent: LatentCounts, generator: np.random.Generator) -> Values:
         """Draw shares, numbers of people, and counts of yes."""
@@ -166,13 +166,18 @@ def _stated(groups: Sequence[YesNo], values: Values) -> NDArray[Any]:
     return np.array([group.people for group in groups])
 
 
-def _parameters(groups: Sequence[YesNo]) -> tuple[Parameter, ...]:
+def _names(latent: LatentCounts, success: tuple[str, Any] | None) -> tuple[str, ...]:
+    """Return the names of the keys that groups are told apart by."""
+    return latent.key_names if success is None else tuple(one for one in latent.key_names if one != success[0])
+
+
+def _parameters(groups: Sequence[YesNo], names: tuple[str, ...]) -> tuple[Parameter, ...]:
     """Return what the posterior is about."""
     keys = tuple(group.key for group in groups)
     keys = keys if keys != ((),) else ()
     found = (
-        Parameter("share", "share of yes in the population", Target.POPULATION, keys),
-        Parameter("count", "number of people who said yes", Target.TABLE, keys),
-        Parameter("people", "number of people", Target.TABLE, keys),
+        Parameter("share", "share of yes in the population", Target.POPULATION, keys, names),
+        Parameter("count", "number of people who said yes", Target.TABLE, keys, names),
+        Parameter("people", "number of people", Target.TABLE, keys, names),
     )
     return found if _unknown(groups) else found[:2]

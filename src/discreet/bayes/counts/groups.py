@@ -74,8 +74,10 @@ def _paired(latent: LatentCounts, success: tuple[str, Any]) -> list[tuple[Key, i
         yes, no = found.setdefault(cell[:at] + cell[at + 1 :], ([], []))
         (yes if cell[at] == value and type(cell[at]) is type(value) else no).append(place)
     if not any(yes for yes, _ in found.values()):
+        values = dict.fromkeys(cell[at] for cell in latent.cells if cell[at] not in (OTHER, ALL))
+        listed = ", ".join(map(repr, [*values][:12]))
         raise ParameterError(
-            f"success must name a value that the answer lists; got {value!r} for {name!r}, write one of its groups",
+            f"success must name a value of {name!r} that the answer lists; got {value!r}, write one of {listed}",
             parameter="success",
         )
     mixed = any(cell[at] == ALL for cell in latent.cells)

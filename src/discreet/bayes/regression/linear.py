@@ -71,7 +71,7 @@ class CellRegression(Model):
         """Return a table of the likelihood of the linear predictor, one column a group."""
 
     @abstractmethod
-    def _parameter(self, groups: tuple[Group, ...]) -> Parameter:
+    def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
         """Return the parameter of each group that follows from the coefficients."""
 
     @abstractmethod
@@ -94,8 +94,7 @@ class CellRegression(Model):
         joint = self._joint(design, table)
         start = np.linalg.lstsq(design.matrix, table.likely, rcond=None)[0].astype(np.float64)
         found = sampled(joint, generator=generator, start=start[np.newaxis], progress=progress)
-        _, groups = self._predictors(listed)
-        derived = self._parameter(groups)
+        derived = self._parameter(*self._predictors(listed))
         values = self._link(found.draws @ design.matrix.T)
         return Posterior(
             model=self,
@@ -113,8 +112,7 @@ class CellRegression(Model):
         design = self.design(plans)
         means, deviations = self._priors(design)
         drawn = means + deviations * generator.standard_normal(len(means))
-        _, groups = self._predictors(ListedCells.of(plans))
-        derived = self._parameter(groups)
+        derived = self._parameter(*self._predictors(ListedCells.of(plans)))
         values = self._link(design.matrix @ drawn)
         return {"coefficient": drawn, derived.name: values if derived.groups else values[0]}
 
@@ -147,9 +145,9 @@ def _coefficients(design: CellDesign) -> Parameter:
     return Parameter("coefficient", meaning, Target.POPULATION, tuple((term,) for term in design.terms))
 
 
-def of_groups(name: str, meaning: str, groups: tuple[Group, ...]) -> Parameter:
+def of_groups(name: str, meaning: str, groups: tuple[Group, ...], keys: tuple[str, ...]) -> Parameter:
     """Return a parameter of the population that every group has, or one number where there is only the whole table."""
-    return Parameter(name, meaning, Target.POPULATION, () if groups == ((),) else groups)
+    return Parameter(name, meaning, Target.POPULATION, () if groups == ((),) else groups, keys)
 
 
 def notes(counts: LatentCounts) -> tuple[str, ...]:

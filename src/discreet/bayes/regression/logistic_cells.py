@@ -67,8 +67,8 @@ class LogisticCells(CellRegression):
         people = by_group(self.people, "people", sides.groups, whole=True, example="people=50")
         return ShareLikelihood(sides.share_cells(listed, counts, people))
 
-    def _parameter(self, groups: tuple[Group, ...]) -> Parameter:
-        return of_groups("share", f"share of {self.success[0]} = {self.success[1]}", groups)
+    def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
+        return of_groups("share", f"share of {self.success[0]} = {self.success[1]}", groups, keys)
 
     def _link(self, predictor: Floats) -> Floats:
         from scipy.special import expit

@@ -67,8 +67,8 @@ class PoissonCells(CellRegression):
     def _likelihood(self, listed: ListedCells, counts: LatentCounts) -> RateLikelihood:
         return RateLikelihood(rate_cells(listed, counts), self._exposures(listed))
 
-    def _parameter(self, groups: tuple[Group, ...]) -> Parameter:
-        return of_groups("rate", "mean count per unit of exposure", groups)
+    def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
+        return of_groups("rate", "mean count per unit of exposure", groups, keys)
 
     def _link(self, predictor: Floats) -> Floats:
         return np.exp(predictor)

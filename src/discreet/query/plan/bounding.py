@@ -95,9 +95,9 @@ class Bounding:
                 return "" if self.groups == 1 else f"a unit may count in up to {self.groups} groups"
             case Groups(groups, rows):
                 where = "in one group" if groups == 1 else f"in each of at most {groups} groups"
-                return f"a unit counts for up to {rows} rows {where}, and where it has more, each counts for a part"
+                return f"a unit counts for {_up_to(rows)} {where}, and where it has more, each counts for a part"
             case RowWeights(rows):
-                return f"a unit counts for up to {rows} rows in all, and where it has more, each counts for a part"
+                return f"a unit counts for {_up_to(rows)} in all, and where it has more, each counts for a part"
             case NormWeights(rows):
                 return (
                     f"a unit counts for rows of norm up to {rows} over the groups, and where it has more, each counts "
@@ -276,3 +276,8 @@ def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool,
         f"COUNT(DISTINCT ...) by group needs a bound on how many groups one unit can be in. Add {groups}{place}. "
         "Nothing was spent."
     )
+
+
+def _up_to(rows: int) -> str:
+    """Return how many rows count, in words."""
+    return "one row" if rows == 1 else f"up to {rows} rows"

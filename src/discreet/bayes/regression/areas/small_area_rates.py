@@ -107,7 +107,7 @@ class SmallAreaRates(Model):
             model=self,
             measurements=tuple(measurements),
             parameters=(
-                of_groups("rate", "mean count per unit of exposure", listed.keys),
+                of_groups("rate", "mean count per unit of exposure", listed.keys, listed.key_names),
                 Parameter("mean", "mean rate of areas", Target.POPULATION),
                 Parameter("spread", "coefficient of variation of the rates of areas", Target.POPULATION),
             ),

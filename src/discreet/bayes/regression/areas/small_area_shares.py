@@ -103,7 +103,7 @@ class SmallAreaShares(Model):
             model=self,
             measurements=tuple(measurements),
             parameters=(
-                of_groups("share", f"share of {self.success[0]} = {self.success[1]}", sides.groups),
+                of_groups("share", f"share of {self.success[0]} = {self.success[1]}", sides.groups, sides.predictors),
                 Parameter("center", "center of the log odds of areas", Target.POPULATION),
                 Parameter("spread", "standard deviation of the log odds of areas", Target.POPULATION),
             ),
