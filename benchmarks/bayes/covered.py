@@ -29,15 +29,26 @@ def within(reps: int) -> float:
 
 
 def coverage_bar(
-    what: str, found: CalibrationCheck, name: str, *, tolerance: float, group: Any = None, beside: str = ""
+    what: str,
+    found: CalibrationCheck,
+    name: str,
+    *,
+    tolerance: float,
+    group: Any = None,
+    beside: str = "",
+    enough: bool = True,
 ) -> Bar:
-    """Return the line of one parameter: its coverage for the population, and the test of its ranks."""
+    """Return the line of one parameter: its coverage for the population, and the test of its ranks.
+
+    Where there were not `enough` runs it is held against no bar.
+    """
     covered, p = found.coverage(name, group), found.uniform(name, group)
     words = f"{covered.value:.4f} (se {covered.error:.4f}, {found.reps:,} runs), KS p {p:.3g}"
     failed = f", {found.failed} runs failed" if found.failed else ""
     met = abs(covered.value - 0.95) <= tolerance and p > LEAST_P
     shown = f"{name} {group[0]}" if isinstance(group, tuple) else name
-    return Bar(f"{what}: {shown}", words + failed + beside, f".95 +- {tolerance:.4f}, p > {LEAST_P:g}", met)
+    bar = f".95 +- {tolerance:.4f}, p > {LEAST_P:g}"
+    return Bar(f"{what}: {shown}", words + failed + beside, bar if enough else "", met if enough else None)
 
 
 def every_group_bar(what: str, found: CalibrationCheck, name: str, *, tolerance: float) -> Bar:
@@ -100,7 +111,7 @@ class Timed:
         folder = os.environ.get("BAYES_PARTS")
         path = Path(folder) / f"{digest}.pickle" if folder else None
         if path is not None and path.exists():
-            kept: tuple[CalibrationCheck, Counter[str], float] = pickle.loads(path.read_bytes())
+            kept: tuple[CalibrationCheck, Counter[str], float] = pickle.loads(path.read_bytes())  # noqa: S301  our own
             return kept
         self.ways, self.spent = Counter(), 0.0
         made = calibration(self.model, list(plans), reps=reps, seed=100_000 * seed + begin), self.ways, self.spent
