@@ -9,7 +9,8 @@ import os
 import pickle
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 
 from benchmarks.common.bars import Bar
 from discreet.bayes import CalibrationCheck, Model, Posterior, calibration
+from discreet.bayes.base import Values
 from discreet.statistics.measurement import MeasurementPlan
 
 PART = 100
@@ -68,18 +70,35 @@ def mass_bar(what: str, found: CalibrationCheck, name: str) -> Bar:
     return Bar(f"{what}: {name}", words, "within 4 se of the mass", away <= 4.0)
 
 
+@dataclass(frozen=True)
+class Part:
+    """Some runs of a calibration."""
+
+    check: CalibrationCheck
+    ways: Counter[str]
+    spent: float
+    seen: list[Any]
+
+
 class Timed:
     """A model that is calibrated part by part, while its ways to a posterior are counted, and the CPU time of fits.
 
     Where `BAYES_PARTS` names a folder, parts that are done are kept there and taken from there: a run that was stopped
-    goes on where it was. The folder is good for one version of the code.
+    goes on where it was. The folder is good for one version of the code. `watch` looks at the truth and the posterior
+    of each run; what it returns is kept in `seen`.
     """
 
-    def __init__(self, model: Model) -> None:
+    def __init__(self, model: Model, watch: Callable[[Values, Posterior], Any] | None = None) -> None:
         self.ways: Counter[str] = Counter()
+        self.seen: list[Any] = []
         self.spent = 0.0
         self.reps = 0
         kind = type(model)
+        drawn: list[Values] = []
+
+        def prior(own: Any, *given: Any) -> Values:
+            drawn[:] = [kind.prior(own, *given)]
+            return drawn[0]
 
         def fit(own: Any, *given: Any, **named: Any) -> Posterior:
             began = time.process_time()
@@ -89,32 +108,34 @@ class Timed:
             finally:
                 self.spent += time.process_time() - began
             self.ways[found.method] += 1
+            if watch is not None:
+                self.seen.append(watch(drawn[0], found))
             return found
 
         self.words = f"{kind.__qualname__}: {model!r}"
         self.model = copy.copy(model)
-        object.__setattr__(self.model, "__class__", type(kind.__name__, (kind,), {"fit": fit}))
+        object.__setattr__(self.model, "__class__", type(kind.__name__, (kind,), {"fit": fit, "prior": prior}))
 
     def calibrated(self, plans: Sequence[MeasurementPlan], *, reps: int, seed: int) -> CalibrationCheck:
         """Calibrate it, in parts of 100 runs."""
         found = [self._part(plans, min(PART, reps - begin), seed, begin) for begin in range(0, reps, PART)]
-        self.ways, self.spent = sum((one[1] for one in found), Counter()), sum(one[2] for one in found)
+        self.ways, self.spent = sum((one.ways for one in found), Counter()), sum(one.spent for one in found)
+        self.seen = [one for part in found for one in part.seen]
         self.reps = reps
-        return joined([one[0] for one in found])
+        return joined([one.check for one in found])
 
-    def _part(
-        self, plans: Sequence[MeasurementPlan], reps: int, seed: int, begin: int
-    ) -> tuple[CalibrationCheck, Counter[str], float]:
+    def _part(self, plans: Sequence[MeasurementPlan], reps: int, seed: int, begin: int) -> Part:
         """Return a part, from the folder if it is there."""
         about = [(plan.name, plan.keys, plan.noise, plan.adds_up) for plan in plans]
         digest = hashlib.sha256(repr((self.words, about, reps, seed, begin)).encode()).hexdigest()[:20]
         folder = os.environ.get("BAYES_PARTS")
         path = Path(folder) / f"{digest}.pickle" if folder else None
         if path is not None and path.exists():
-            kept: tuple[CalibrationCheck, Counter[str], float] = pickle.loads(path.read_bytes())  # noqa: S301  our own
+            kept: Part = pickle.loads(path.read_bytes())  # noqa: S301  our own
             return kept
-        self.ways, self.spent = Counter(), 0.0
-        made = calibration(self.model, list(plans), reps=reps, seed=100_000 * seed + begin), self.ways, self.spent
+        self.ways, self.spent, self.seen = Counter(), 0.0, []
+        check = calibration(self.model, list(plans), reps=reps, seed=100_000 * seed + begin)
+        made = Part(check, self.ways, self.spent, self.seen)
         if path is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(pickle.dumps(made))
