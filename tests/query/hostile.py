@@ -175,7 +175,7 @@ ROWS = (
     "SELECT region, COUNT(*) FROM visits GROUP BY ROLLUP (region)",
     "SELECT region, COUNT(*) FROM visits GROUP BY CUBE (region)",
     "SELECT region, COUNT(*) FROM visits GROUP BY GROUPING SETS ((region), ())",
-    "SELECT region, COUNT(*) FROM visits GROUP BY ALL",
+    "SELECT patient, region, COUNT(*) FROM visits GROUP BY ALL",
     "SELECT COUNT(*) FROM visits FOR UPDATE",
     "SELECT COUNT(*) FROM visits LIMIT 5 OFFSET 1",
     "SELECT COUNT(*) FROM visits LIMIT 10%",

@@ -122,12 +122,10 @@ def _difference(reader: Reader, node: exp.Expr) -> Expression:
     second, first = reader.read(node.this), reader.read(node.args["expression"])
     if name == "DAY":
         return reader.apply(Operation.DAYS_BETWEEN, first, second)
-    if name == "WEEK":
-        mondays = [reader.apply(Operation.TRUNCATE_WEEK, one) for one in _days(first, second)]
-        return reader.apply(Operation.FLOOR_DIVIDE, reader.apply(Operation.DAYS_BETWEEN, *mondays), _literal(7))
     if name not in _A_YEAR:
         raise UnsupportedSQL(
-            "DATEDIFF takes 'day', 'week', 'month', 'quarter' or 'year'. Write DATEDIFF('day', first, second)."
+            "DATEDIFF takes 'day', 'month', 'quarter' or 'year'. Write DATEDIFF('day', first, second); of weeks, which "
+            "databases count in two ways, DATEDIFF('day', first, second) // 7."
         )
     start, end = (_counted(reader, one, name) for one in _days(first, second))
     return reader.apply(Operation.SUBTRACT, end, start)
@@ -163,7 +161,7 @@ def _date_add(reader: Reader, node: exp.Expr) -> Expression:
 
 # pieces of 'YYYY-MM-DD', longer ones first: where they begin, and how many signs they have
 _OF_THE_DATE = {
-    "%Y-%m-%d": (1, 10), "%F": (1, 10), "%Y-%m": (1, 7), "%m-%d": (6, 5), "%Y": (1, 4), "%y": (3, 2), "%m": (6, 2),
+    "%Y-%m-%d": (1, 10), "%Y-%m": (1, 7), "%m-%d": (6, 5), "%Y": (1, 4), "%y": (3, 2), "%m": (6, 2),
     "%d": (9, 2),
 }  # fmt: skip
 _FORMAT = re.compile(r"%Y-%m-%d|%Y-%m|%m-%d|%-?.|[^%]+|%", re.DOTALL)
