@@ -48,6 +48,14 @@ def test_a_third_of_the_customers_has_no_orders_and_every_link_arrives():
     assert set(zip(LINES["l_partkey"].tolist(), LINES["l_suppkey"].tolist(), strict=True)) <= pairs
 
 
+@pytest.mark.parametrize("scale", [0.001, 0.0025, 0.006, 0.02])
+def test_the_four_suppliers_of_a_part_differ_at_every_scale(scale):
+    offers = trade_database(scale=scale, seed=1).columns()["partsupp"]
+    pairs = set(zip(offers["ps_partkey"].tolist(), offers["ps_suppkey"].tolist(), strict=True))
+    assert len(pairs) == len(offers["ps_partkey"])
+    assert offers["ps_suppkey"].max() == round(10_000 * scale)
+
+
 def test_keys_of_orders_leave_gaps_and_lines_are_numbered():
     keys = ORDERS["o_orderkey"]
     assert len(np.unique(keys)) == len(keys)

@@ -147,7 +147,8 @@ def _parts(random: np.random.Generator, number: int) -> dict[str, Column]:
 
 def _supplier_of(part: Column, which: Column, suppliers: int) -> Column:
     """Return one of the four suppliers of each part, spread over all suppliers."""
-    step = suppliers // SUPPLIERS_A_PART + (part - 1) // suppliers
+    # four steps stay within one round, so that the four differ; from 240 suppliers on the remainder changes nothing
+    step = suppliers // SUPPLIERS_A_PART + (part - 1) // suppliers % max(1, suppliers // 12)
     return np.asarray((part + which * step) % suppliers + 1)
 
 

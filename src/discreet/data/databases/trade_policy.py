@@ -56,6 +56,8 @@ def _private() -> str:
 [tables.customer]
 unit = "c_custkey"
 rows = 1                         # one row a customer
+groups = 1
+rows_per_group = 1
 
 [tables.customer.columns]
 c_nationkey = {{min = 0, max = {len(words.NATIONS) - 1}, public = true}}
