@@ -80,7 +80,9 @@ class Charging:
         keys: Mapping[str, Sequence[Any]] | None = None,
     ) -> PricedQuery:
         """Read and price a query; no data is touched."""
-        query = read_query(sql, self.policy, bounds=bounds, keys=keys, evaluate=_image)
+        query = read_query(
+            sql, self.policy, bounds=bounds, keys=keys, evaluate=_image, public_values=self.engine.public_values
+        )
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
         if handle is not None and (_needs_groups(query) or not query.aggregation.source.plain):
             handle, rows = None, None
