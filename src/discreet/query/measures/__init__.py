@@ -13,3 +13,4 @@ from discreet.query.measures.measure import (
 from discreet.query.measures.moments import mean, variance
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, choice_price, quantiles
+from discreet.query.measures.unit_totals import UnitTotals, total_of_units

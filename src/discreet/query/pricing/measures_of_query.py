@@ -10,6 +10,7 @@ from discreet.query.measures import (
     number_of_values,
     quantiles,
     total,
+    total_of_units,
     variance,
 )
 from discreet.query.plan import Aggregate, Bounding, MeasureKind, Noise
@@ -39,7 +40,7 @@ def measures(
     """
     bundles: dict[object, list[Aggregate]] = {}
     for one in asked:
-        bundles.setdefault((one.kind, one.argument, one.bounds), []).append(one)
+        bundles.setdefault((one.kind, one.argument, one.bounds, one.sums), []).append(one)
     places = {
         one.name: (index, inner if one.kind is MeasureKind.QUANTILE else 0)
         for index, bundle in enumerate(bundles.values())
@@ -56,6 +57,8 @@ def measures(
 
 def _measure(bundle: tuple[Aggregate, ...], bounding: Bounding, noise: Noise) -> Measure:
     first = bundle[0]
+    if first.sums is not None:
+        return total_of_units(first, bounding)
     match first.kind:
         case MeasureKind.COUNT_ROWS | MeasureKind.COUNT_VALUES | MeasureKind.COUNT_UNITS:
             return count(first, bounding)

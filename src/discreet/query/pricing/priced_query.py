@@ -40,8 +40,9 @@ from discreet.query.plan import (
     limits_of,
     of_values,
     ordered_asked,
+    with_stated,
 )
-from discreet.query.policy import Policy, SourceKind, UnitLink
+from discreet.query.policy import Policy, SourceKind, UnitLimits, UnitLink
 from discreet.query.pricing.measures_of_query import Place, measures_and_keys
 from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of, word_of
 from discreet.query.pricing.released_table import Evaluate, Finished, ReleasedTable, finish, public_keys
@@ -237,15 +238,17 @@ def priced(
     rows_expected: int | None = None,
     bounded: str | None = None,
     bounded_rows: int | None = None,
+    limits: UnitLimits = UnitLimits(),  # noqa: B008  a frozen value
 ) -> PricedQuery:
     """Settle everything about a query before its data is read: bounding, noise, the division of the price.
 
-    `rows_expected` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
+    `rows_expected` is about how many rows a group has: the error of a mean depends on it, so error= needs it. `limits`
+    are bounds on a unit that the question states in place of the policy's: any are sound, since they are enforced.
     """
     aggregation = query.aggregation
     table = policy.tables[aggregation.table]
-    if not aggregation.source.plain:
-        table = replace(table, limits=limits_of(aggregation.source, policy.tables))
+    stated = table.limits if aggregation.source.plain else limits_of(aggregation.source, policy.tables)
+    table = replace(table, limits=with_stated(stated, limits))
     _check_size(query)
     _check_rows_expected(rows_expected)
     unit = " and ".join(_unit_path(policy, one) for one in sorted(aggregation.source.tables))

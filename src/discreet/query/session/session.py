@@ -104,13 +104,20 @@ class Session:
         confidence: float = 0.95,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        sums: Mapping[str, Any] | None = None,
     ) -> Explanation:
         """Say what a query would cost and how exact it would be; reads no data and spends nothing.
 
-        `rows_expected` is about how many rows a group has, for the widths of means.
+        `rows_expected` is about how many rows a group has, for the widths of means. The other arguments are those of
+        `sql`.
         """
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
-        made = self._charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
+        limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
+        given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits}
+        made = self._charging.priced(sql, price, rows_expected=rows_expected, **given)
         fits = self.ledger.fits(self.analyst, made.guarantee)
         return explain(
             made, self.engine, policy=self.policy, rows_expected=rows_expected, confidence=confidence, fits=fits
@@ -129,6 +136,10 @@ class Session:
         rows_expected: int | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        sums: Mapping[str, Any] | None = None,
         idempotency: str | None = None,
         timeout: float | None = None,
     ) -> Answer:
@@ -152,12 +163,18 @@ class Session:
             rows_expected: about how many rows a group has, for `error=` of a mean.
             bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
+            rows: the most rows of one unit that count, in place of the policy's; any is safe, being enforced.
+            groups: the most groups in which one unit counts, in place of the policy's.
+            rows_per_group: the most rows of one unit that count in each of its groups, in place of the policy's.
+            sums: ranges to clip what one unit adds to a group, such as {"revenue": (0, 50_000)}, instead of its rows.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait while the same question is answered elsewhere; 600 if left out.
         """
         charging = self._charging
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
-        made = charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
+        limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
+        given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits}
+        made = charging.priced(sql, price, rows_expected=rows_expected, **given)
         charging.check(made)
 
         def work(_: Charge) -> tuple[ReleasedTable, str]:
@@ -182,14 +199,19 @@ class Session:
         share: Number | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
         bounds: Mapping[str, Any] | None = None,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        sums: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> TopAnswer:
         """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price.
 
-        `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
+        The other arguments are those of `sql`: the same question that is asked at the same time is charged once.
         """
+        limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
         price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
-        made = self._charging.priced(sql, price, bounds=bounds, keys=keys)
+        made = self._charging.priced(sql, price, bounds=bounds, keys=keys, sums=sums, limits=limits)
         self._charging.check(made)
         return top(self._charging, made, k, timeout)
 
