@@ -13,7 +13,7 @@ from discreet.query.expression import Expression
 from discreet.query.measures.measure import STEP_BITS, OneInteger, argument_on_grid, units_bounding
 from discreet.query.plan import Aggregate, Bounding, Cell, MeasureKind, One, Present, RowNorms, Steps, UnitTotal
 
-_FINEST_BITS = 38  # of the grid of an argument: its positions stay far below 2^42
+_FINEST_BITS = 36  # of the grid of an argument: its positions stay far below 2^42
 _LARGEST_START, _LARGEST_END = 1 << 40, 1 << 61
 
 
