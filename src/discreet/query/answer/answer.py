@@ -23,7 +23,7 @@ from discreet.privacy.guarantees import with_notion
 from discreet.query.expression import Value
 from discreet.query.measures import Estimated, Measure
 from discreet.query.policy import UNNAMED
-from discreet.query.pricing import Finished, PricedQuery, ReleasedTable, measurement_plans
+from discreet.query.pricing import Finished, PricedQuery, ReleasedTable, in_one_line, left_out, measurement_plans
 from discreet.statistics.measurement import Measurement
 from discreet.statistics.pricing import stated_confidence
 
@@ -211,6 +211,11 @@ class Answer:
         return self.priced.measures[index], self.priced.parts[index]
 
     @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the answer leaves out beside the noise, a sentence each: what is over a bound or clipped."""
+        return left_out(self.priced, self.unit)
+
+    @property
     def noise(self) -> dict[str, float | None]:
         """The standard deviation of the noise of each aggregate; None where it depends on the size of a group."""
         found = {}
@@ -288,6 +293,7 @@ class Answer:
                 ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
                 ("guarantee it would keep", with_notion(self.guarantee)),
                 ("bounding", self.priced.bounding.reason),
+                ("left out", in_one_line(self.left_out)),
             ]
         again = " (stored answer, handed out again)" if self.record.replayed else ""
         return [
@@ -296,6 +302,7 @@ class Answer:
             ("neighbors", self.relation.sentence),
             *([("standard deviation of the noise", spread)] if spread else []),
             ("bounding", self.priced.bounding.reason),
+            ("left out", in_one_line(self.left_out)),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
             *([("paid before", self.record.lost_words)] if self.record.lost else []),
         ]
@@ -341,10 +348,11 @@ def key_columns(answer: Answer) -> list[str]:
     return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]
 
 
+_NOTHING = paragraph("Nothing: every row counts in full.")
 _CAVEATS = (
     "The guarantee is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
     "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
-    "Intervals cover the noise, for the table as it was clipped and bounded; clipping and bounding may bias an answer.",
+    "Intervals cover the noise, for the table as it was clipped and bounded: what is left out is not in them.",
     "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
 )
 
@@ -370,6 +378,7 @@ class Certificate:
                 "unit of protection": answer.unit,
                 "neighbors": answer.relation.sentence,
                 "bounding": priced.bounding.reason,
+                "left out": list(answer.left_out),
                 "mechanisms": [measure.words(part) for measure, part in released],
                 "record": answer.record.number,
                 "entry": answer.record.entry_hash,
@@ -392,6 +401,7 @@ class Certificate:
             section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
             section("Under which guarantee", self._repr_html_()),
             section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
+            section("What is left out", "".join(paragraph(words) for words in self.fields["left out"]) or _NOTHING),
             section("What is not guaranteed", "".join(paragraph(words) for words in self.fields["caveats"])),
         ]
         return page(f"Certificate of release {self.fields['record']}", "\n".join(body))
