@@ -60,8 +60,20 @@ def test_widths_of_means_and_quantiles_are_functions_of_what_is_assumed():
 @pytest.mark.parametrize(
     ("stated", "sql", "budget", "price", "words"),
     [
-        ({"unit": "row"}, "SELECT COUNT(*) AS n FROM t", PureDP(4), {"epsilon": 1}, "nothing: every row counts in full"),
-        ({"rows": 2}, "SELECT COUNT(*) AS n FROM t", PureDP(4), {"epsilon": 1}, "a person with more than 2 rows of t counts as 2; the interval does not include this"),
+        (
+            {"unit": "row"},
+            "SELECT COUNT(*) AS n FROM t",
+            PureDP(4),
+            {"epsilon": 1},
+            "nothing: every row counts in full",
+        ),
+        (
+            {"rows": 2},
+            "SELECT COUNT(*) AS n FROM t",
+            PureDP(4),
+            {"epsilon": 1},
+            "a person with more than 2 rows of t counts as 2; the interval does not include this",
+        ),
         ({"rows": 2}, "SELECT g, COUNT(*) AS n FROM t GROUP BY g", ZCDP(4), {"rho": 1}, "squares add up to 2^2"),
         (
             {"groups": 1, "rows_per_group": 3},

@@ -7,10 +7,11 @@ import math
 import os
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -20,6 +21,7 @@ from discreet._optional import optional
 from discreet.cli.console import ReadableConsole, Refusal, spinner
 from discreet.cli.options import (
     FILE,
+    Decorator,
     analyst_option,
     confidence_option,
     decorated,
@@ -52,6 +54,27 @@ class AskedPrice(PriceOptions):
     keys: dict[str, list[Any]]
 
 
+_BOUNDING = {
+    "rows": click.option("--rows", type=click.IntRange(min=1), help="The most rows of one person that count."),
+    "groups": click.option("--groups", type=click.IntRange(min=1), help="The most groups in which one person counts."),
+    "rows_per_group": click.option(
+        "--rows-per-group", type=click.IntRange(min=1), help="The most rows of one person that count in a group."
+    ),
+    "bounds": click.option(
+        "--bounds", multiple=True, metavar=_RANGE, help="The range that values are clipped to; repeat it."
+    ),
+    "sums": click.option(
+        "--sums", multiple=True, metavar=_RANGE, help="The range of what one person adds to a group; repeat it."
+    ),
+    "keys": click.option("--keys", multiple=True, metavar=_LIST, help="Public values of a key; repeat it."),
+}
+
+
+def bounding_options(*names: str) -> Decorator:
+    """Return options that say how much of one person counts, to which ranges values are clipped, and which keys are."""
+    return decorated([_BOUNDING[name] for name in names])
+
+
 # the options of a priced query, in the order in which help lists them
 query_options = decorated(
     [
@@ -68,16 +91,7 @@ query_options = decorated(
         number_option("--share", words="Price: a part of the budget, such as 0.05."),
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
         click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
-        click.option("--rows", type=click.IntRange(min=1), help="The most rows of one person that count."),
-        click.option("--groups", type=click.IntRange(min=1), help="The most groups in which one person counts."),
-        click.option("--rows-per-group", type=click.IntRange(min=1), help="The most rows of one person in a group."),
-        click.option(
-            "--bounds", multiple=True, metavar=_RANGE, help="The range that values are clipped to; repeat it."
-        ),
-        click.option(
-            "--sums", multiple=True, metavar=_RANGE, help="What one person adds to a group at most; repeat it."
-        ),
-        click.option("--keys", multiple=True, metavar=_LIST, help="Public values of a key; repeat it."),
+        bounding_options("rows", "groups", "rows_per_group", "bounds", "sums", "keys"),
         confidence_option("The confidence of the intervals."),
     ]
 )
@@ -122,10 +136,20 @@ def prices(asked: dict[str, Any]) -> AskedPrice:
     """Take what is stated beside a query out of all options."""
     names = ("epsilon", "delta", "rho", "mu", "share", "error", "rows_expected", "rows", "groups", "rows_per_group")
     found: dict[str, Any] = {name: asked.pop(name) for name in names}
-    for name in ("bounds", "sums"):
-        found[name] = dict(_range(f"--{name}", text) for text in asked.pop(name))
-    found["keys"] = dict(_listed(text) for text in asked.pop("keys"))
-    return cast("AskedPrice", found)
+    stated = ranges_and_keys(asked)
+    for name in stated:
+        del asked[name]
+    return cast("AskedPrice", {**found, **stated})
+
+
+def ranges_and_keys(asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Read the options that give ranges and keys by name."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in ("bounds", "sums", "keys"):
+        if name in asked:
+            read = _listed if name == "keys" else partial(_range, f"--{name}")
+            found[name] = dict(read(text) for text in asked[name])
+    return found
 
 
 def _range(option: str, text: str) -> tuple[str, tuple[Number, Number]]:

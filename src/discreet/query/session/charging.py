@@ -83,7 +83,7 @@ class Charging:
     ) -> PricedQuery:
         """Read and price a query; no data is touched. With bounds of its own it does not ask a bounded table."""
         stated = _limits(**(limits or {}))
-        query = read_query(sql, self.policy, bounds=bounds, keys=keys, evaluate=_image, sums=sums)
+        query = self.read(sql, bounds=bounds, keys=keys, sums=sums)
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
         if handle is not None and (
             _needs_groups(query) or not query.aggregation.source.plain or stated != UnitLimits()
@@ -91,6 +91,10 @@ class Charging:
             handle, rows = None, None
         options: dict[str, Any] = {"rows_expected": rows_expected, "bounded": handle, "bounded_rows": rows}
         return priced(query, self.policy, price, limits=stated, **options)
+
+    def read(self, sql: str, **stated: Mapping[str, Any] | None) -> QueryPlan:
+        """Read a query, with the ranges and keys that are stated beside it."""
+        return read_query(sql, self.policy, evaluate=_image, **stated)
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")

@@ -21,6 +21,8 @@ from discreet.query.reading import views_of
 from discreet.query.session.charging import Charging
 from discreet.query.session.grants import grant
 from discreet.query.session.opening import policy_of_frames, with_source
+from discreet.query.session.suggest import suggest
+from discreet.query.session.suggestion import Suggestion
 from discreet.query.session.top import TopAnswer, top
 from discreet.query.session.watch import Watch
 
@@ -214,6 +216,42 @@ class Session:
         made = self._charging.priced(sql, price, bounds=bounds, keys=keys, sums=sums, limits=limits)
         self._charging.check(made)
         return top(self._charging, made, k, timeout)
+
+    def suggest(
+        self,
+        of: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        share: Number | None = None,
+        columns: Sequence[str] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+        times: float = 4,
+        timeout: float | None = None,
+    ) -> Suggestion:
+        """Find bounds at a small price, by private quantiles: of rows, groups, values and sums of one unit.
+
+        Of a query it suggests the arguments for it: `session.sql(query, rho=..., **suggestion.arguments)`; of a table
+        lines of the policy. The bounds are for an answer at `times` the price of the suggestion.
+
+        Args:
+            of: a private table, or one SELECT with aggregates.
+            epsilon: the price of the whole suggestion, charged once and recorded; asked again it is free.
+            rho: the price under a budget of zCDP.
+            mu: the price under a Gaussian budget.
+            share: the price as a part of the budget.
+            columns: which columns of a table; each takes a part of the price.
+            bounds: ranges to clip columns to instead of the policy's, as for `sql`.
+            keys: public values of keys, as for `sql`.
+            times: how many times the price the answer may cost.
+            timeout: seconds to wait while the same is being looked for elsewhere, as for `sql`.
+        """
+        price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
+        listed = None if columns is None else list(columns)
+        given: dict[str, Any] = {"columns": listed, "bounds": bounds, "keys": keys, "times": times, "timeout": timeout}
+        return suggest(self._charging, of, price, **given)
 
     def watch(
         self,
