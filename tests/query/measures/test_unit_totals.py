@@ -18,7 +18,7 @@ from discreet.query.plan.request import EachRow, Groups, NormWeights, RowWeights
 from discreet.query.plan.unit_limits import stated_limits, with_stated
 from discreet.query.policy.declarations import UnitLimits
 from discreet.query.pricing.price import read_price
-from discreet.query.pricing.priced_query import priced
+from discreet.query.pricing.settling import priced
 from tests.query.small_tables import (
     GROUPS,
     Slow,

@@ -49,6 +49,7 @@ class AskedPrice(PriceOptions):
     rows: int | None
     groups: int | None
     rows_per_group: int | None
+    bias: bool
     bounds: dict[str, tuple[Number, Number]]
     sums: dict[str, tuple[Number, Number]]
     keys: dict[str, list[Any]]
@@ -92,6 +93,7 @@ query_options = decorated(
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
         click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
         bounding_options("rows", "groups", "rows_per_group", "bounds", "sums", "keys"),
+        click.option("--bias", is_flag=True, help="Buy how much bounding cuts, up to the policy's outer_rows."),
         confidence_option("The confidence of the intervals."),
     ]
 )
@@ -134,7 +136,19 @@ def _argument(sql: str) -> str:
 
 def prices(asked: dict[str, Any]) -> AskedPrice:
     """Take what is stated beside a query out of all options."""
-    names = ("epsilon", "delta", "rho", "mu", "share", "error", "rows_expected", "rows", "groups", "rows_per_group")
+    names = (
+        "epsilon",
+        "delta",
+        "rho",
+        "mu",
+        "share",
+        "error",
+        "rows_expected",
+        "rows",
+        "groups",
+        "rows_per_group",
+        "bias",
+    )
     found: dict[str, Any] = {name: asked.pop(name) for name in names}
     stated = ranges_and_keys(asked)
     for name in stated:

@@ -58,7 +58,7 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
     )
     plot = _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn)
     if answer.left_out:
-        words = textwrap.fill(visible(f"Left out: {in_one_line(answer.left_out)}."), _NOTE_LETTERS)
+        words = textwrap.fill(visible(f"Left out: {in_one_line(answer.left_out, answer.priced)}."), _NOTE_LETTERS)
         plot.figure.set_figheight(plot.figure.get_figheight() + _NOTE_LINE * (words.count("\n") + 2))
         plot.figure.supxlabel(words, fontsize=8, color=SOFT, x=0.02, ha="left", parse_math=False)
     return plot

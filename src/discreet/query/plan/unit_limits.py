@@ -12,13 +12,20 @@ from discreet.query.policy import TablePolicy, UnitLimits
 LARGEST_BOUND = 10**9  # as in a policy file
 
 
-def stated_limits(rows: int | None, groups: int | None, rows_per_group: int | None, *, most: int) -> UnitLimits:
+def stated_limits(
+    rows: int | None,
+    groups: int | None,
+    rows_per_group: int | None,
+    *,
+    most: int,
+    outer_rows: int | None = None,
+) -> UnitLimits:
     """Return bounds as they were stated in a call, if they are whole numbers from 1 to `most`.
 
     >>> stated_limits(3, None, None, most=100)
-    UnitLimits(rows=3, groups=None, rows_per_group=None)
+    UnitLimits(rows=3, groups=None, rows_per_group=None, outer_rows=None)
     """
-    given = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
+    given = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group, "outer_rows": outer_rows}
     for name, one in given.items():
         if one is not None and (isinstance(one, bool) or not isinstance(one, int) or not 1 <= one <= most):
             raise ParameterError(f"{name} must be a whole number of at least 1", parameter=name)
@@ -31,7 +38,7 @@ def with_stated(limits: UnitLimits, given: UnitLimits) -> UnitLimits:
     Who states groups without rows wants the form of groups, so that the rows of the policy then bound one group.
 
     >>> with_stated(UnitLimits(rows=20), UnitLimits(groups=2))
-    UnitLimits(rows=None, groups=2, rows_per_group=20)
+    UnitLimits(rows=None, groups=2, rows_per_group=20, outer_rows=None)
     """
     by_groups = given.rows is None and (given.groups is not None or given.rows_per_group is not None)
     each = given.rows_per_group if given.rows_per_group is not None else limits.rows_per_group

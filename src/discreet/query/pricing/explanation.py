@@ -115,7 +115,7 @@ def explain(
         aggregates=_aggregates(made, rows_expected, held),
         groups=_groups(made),
         bounding="; ".join(dict.fromkeys([made.bounding.reason, *(one.bounding.reason for one in made.measures)])),
-        bias=in_one_line(left_out(made, policy.unit)),
+        bias=in_one_line(left_out(made, policy.unit), made),
         statements=tuple(engine.text(one) for one in made.requests),
         fits=fits,
         confidence=held,
@@ -158,6 +158,10 @@ def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float)
         widths = measure.width(part, confidence, rows_expected)
         half = _width(measure, part, widths[inner] if inner < len(widths) else None, confidence)
         rows.append([asked.name, _part(part), measure.spread(part)[inner], half, measure.words(part)])
+    for name, place in made.cuts.items():
+        cut, part = made.measures[place], made.parts[place]
+        half = _width(cut, part, cut.width(part, confidence, rows_expected)[0], confidence)
+        rows.append([f"(cut of {name})", _part(part), cut.spread(part)[0], half, cut.words(part)])
     if made.selection is not None and made.selection_part is not None and not made.selection.asked:
         rows.append(["(keys)", _part(made.selection_part), None, "", made.selection.words(made.selection_part)])
     unit = made.cost.word

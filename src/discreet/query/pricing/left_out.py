@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 from discreet.query.expression import Apply, Column, Expression, Operation
@@ -41,11 +42,22 @@ def left_out(made: PricedQuery, unit: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def in_one_line(sentences: tuple[str, ...]) -> str:
-    """Return the sentences as one text that says that intervals do not know of it."""
+def in_one_line(sentences: Sequence[str], made: PricedQuery) -> str:
+    """Return the sentences as one text that says what of it the intervals include."""
     if not sentences:
         return "nothing: every row counts in full"
-    return "; ".join([*sentences, NOT_INCLUDED])
+    return "; ".join([*sentences, included(made)])
+
+
+def included(made: PricedQuery) -> str:
+    """Say what of all that is left out the intervals include: what was bought of it."""
+    if made.outer is None:
+        return NOT_INCLUDED
+    bought = ", ".join(made.cuts)
+    return (
+        f"the interval of {bought} includes the rows that are cut, if nobody has more than {made.outer:,}, as the "
+        "policy says; not what ranges and keys leave out"
+    )
 
 
 def _of_units(made: PricedQuery, who: str) -> list[str]:

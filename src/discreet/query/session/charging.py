@@ -80,17 +80,18 @@ class Charging:
         keys: Mapping[str, Sequence[Any]] | None = None,
         sums: Mapping[str, Any] | None = None,
         limits: Mapping[str, int | None] | None = None,
+        bias: bool = False,
     ) -> PricedQuery:
         """Read and price a query; no data is touched. With bounds of its own it does not ask a bounded table."""
         stated = _limits(**(limits or {}))
         query = self.read(sql, bounds=bounds, keys=keys, sums=sums)
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
         if handle is not None and (
-            _needs_groups(query) or not query.aggregation.source.plain or stated != UnitLimits()
+            _needs_groups(query) or not query.aggregation.source.plain or stated != UnitLimits() or bias
         ):
             handle, rows = None, None
         options: dict[str, Any] = {"rows_expected": rows_expected, "bounded": handle, "bounded_rows": rows}
-        return priced(query, self.policy, price, limits=stated, **options)
+        return priced(query, self.policy, price, limits=stated, bias=bias, **options)
 
     def read(self, sql: str, **stated: Mapping[str, Any] | None) -> QueryPlan:
         """Read a query, with the ranges and keys that are stated beside it."""

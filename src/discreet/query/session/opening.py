@@ -74,6 +74,7 @@ def policy_of_frames(
     rows: int | None,
     groups: int | None,
     rows_per_group: int | None,
+    outer_rows: int | None,
     columns: Mapping[str, Mapping[str, Any]] | None,
     public: Mapping[str, Any] | None,
     analyst: str,
@@ -96,7 +97,7 @@ def policy_of_frames(
             parameter="lineage",
         )
     _check_names(frames, public or {})
-    bounds = stated_limits(rows, groups, rows_per_group, most=2**31 - 1)
+    bounds = stated_limits(rows, groups, rows_per_group, most=2**31 - 1, outer_rows=outer_rows)
     declared = _declared(frames, public or {}, columns or {})
     tables = {name: _table(name, unit, bounds, declared[name], labels_of(frame)) for name, frame in frames.items()}
     seen = {name: _public(name, given, declared[name]) for name, given in (public or {}).items()}

@@ -56,6 +56,7 @@ class Session:
         rows: int | None = None,
         groups: int | None = None,
         rows_per_group: int | None = None,
+        outer_rows: int | None = None,
         columns: Mapping[str, Mapping[str, Any]] | None = None,
         public: Mapping[str, Any] | None = None,
         analyst: str = "analyst",
@@ -76,6 +77,7 @@ class Session:
             rows: the most rows of one unit that count; `groups` and `rows_per_group` may be given instead, or too.
             groups: the most groups of one unit that count.
             rows_per_group: the most rows of one unit that count in each of its groups.
+            outer_rows: the most rows of one unit that there can be, for `bias=True`.
             columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
@@ -86,8 +88,9 @@ class Session:
             frames: the private tables.
         """
         given = {
-            "rows": rows, "groups": groups, "rows_per_group": rows_per_group, "columns": columns, "public": public,
-            "analyst": analyst, "unit_name": unit_name, "ledger": ledger, "lineage": lineage, "version": version,
+            "rows": rows, "groups": groups, "rows_per_group": rows_per_group, "outer_rows": outer_rows,
+            "columns": columns, "public": public, "analyst": analyst, "unit_name": unit_name, "ledger": ledger,
+            "lineage": lineage, "version": version,
         }  # fmt: skip
         policy, engine = policy_of_frames(frames, unit=unit, budget=budget, **given)  # type: ignore[arg-type]
         return cls(policy, analyst=analyst, engine=engine, ledger=open_ledger(policy))
@@ -110,6 +113,7 @@ class Session:
         groups: int | None = None,
         rows_per_group: int | None = None,
         sums: Mapping[str, Any] | None = None,
+        bias: bool = False,
     ) -> Explanation:
         """Say what a query would cost and how exact it would be; reads no data and spends nothing.
 
@@ -118,7 +122,7 @@ class Session:
         """
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
-        given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits}
+        given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits, "bias": bias}
         made = self._charging.priced(sql, price, rows_expected=rows_expected, **given)
         fits = self.ledger.fits(self.analyst, made.guarantee)
         return explain(
@@ -142,6 +146,7 @@ class Session:
         groups: int | None = None,
         rows_per_group: int | None = None,
         sums: Mapping[str, Any] | None = None,
+        bias: bool = False,
         idempotency: str | None = None,
         timeout: float | None = None,
     ) -> Answer:
@@ -169,13 +174,14 @@ class Session:
             groups: the most groups in which one unit counts, in place of the policy's.
             rows_per_group: the most rows of one unit that count in each of its groups, in place of the policy's.
             sums: ranges to clip what one unit adds to a group, such as {"revenue": (0, 50_000)}, instead of its rows.
+            bias: buy how much bounding cuts, up to the policy's `outer_rows`; the intervals then include it.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait while the same question is answered elsewhere; 600 if left out.
         """
         charging = self._charging
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
-        given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits}
+        given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits, "bias": bias}
         made = charging.priced(sql, price, rows_expected=rows_expected, **given)
         charging.check(made)
 

@@ -290,6 +290,9 @@ class _Work:
                 arguments[one.kind] = bound
             cut = 0.0 if one.kind == "groups" and bound == self._every(one) else 1 - level
             made.append(SuggestedBound(one.name, bound, self._line(one.kind, bound, one.name), cut, low, high))
+        if self.looked.query is None and "rows" in arguments:
+            lines = (one.line.replace("  #", f", rows_per_group = {arguments['rows']}  #") for one in made)
+            made = [replace(one, line=line) for one, line in zip(made, lines, strict=True)]
         return tuple(made), self._arguments(arguments, sums)
 
     @staticmethod
