@@ -6,7 +6,8 @@ The certificate of a release: what left, under which guarantee, by which record,
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -21,9 +22,17 @@ from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, 
 from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
 from discreet.query.expression import Value
-from discreet.query.measures import Estimated, Measure
+from discreet.query.measures import CutRows, Estimated, Measure
 from discreet.query.policy import UNNAMED
-from discreet.query.pricing import Finished, PricedQuery, ReleasedTable, measurement_plans
+from discreet.query.pricing import (
+    Finished,
+    PricedQuery,
+    ReleasedTable,
+    in_one_line,
+    included,
+    left_out,
+    measurement_plans,
+)
 from discreet.statistics.measurement import Measurement
 from discreet.statistics.pricing import stated_confidence
 
@@ -189,11 +198,39 @@ class Answer:
         if source is None:
             raise AssertionError("only aggregates have intervals")
         index, inner = self.priced.places[source]
-        found = self._estimated(index, confidence)[inner]
+        cut = self.priced.cuts.get(source)
+        found = self._estimated(index, confidence if cut is None else _halved(confidence))[inner]
+        if cut is not None:
+            found = _widened(found, self._cut(cut, _halved(confidence)))
         # 0.0 is added for the sake of the negative zero, which people do not expect
         return [
             (value, None if low is None else low + 0.0, None if high is None else high + 0.0)
             for value, low, high in (found[row] for row in self.finished.sources)
+        ]
+
+    def bias(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:
+        """Return about how much bounding takes from a column in every row, if that was bought with `bias=True`.
+
+        The intervals hold if nobody has more rows than the policy's `outer_rows`.
+        """
+        cut = self.priced.cuts.get(self._source(column) or "")
+        if cut is None:
+            raise ParameterError(f"how much is cut of {column!r} was not bought: ask with bias=True")
+        held = stated_confidence(confidence)
+        found = self._cut(cut, held)
+        method = "quantile of the noise, for rows up to the outer bound of the policy"
+        return [
+            Estimate(value, *_around(value, low, high), held, Target.TABLE, self.guarantee, method)
+            for value, low, high in (found[row] for row in self.finished.sources)
+        ]
+
+    def _cut(self, place: int, confidence: float) -> list[Estimated]:
+        """Return what bounding takes away in every group; nothing below 0 where no row adds less than 0."""
+        measure = self.priced.measures[place]
+        least = 0.0 if isinstance(measure, CutRows) and measure.norms.nonnegative else -math.inf
+        return [
+            (max(value, least), max(low or 0.0, least), max(high or 0.0, least))
+            for value, low, high in self._estimated(place, confidence)[0]
         ]
 
     def _estimated(self, index: int, confidence: float) -> list[list[Estimated]]:
@@ -209,6 +246,11 @@ class Answer:
 
     def _measure(self, index: int) -> tuple[Measure, Price]:
         return self.priced.measures[index], self.priced.parts[index]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the answer leaves out beside the noise, a sentence each: what is over a bound or clipped."""
+        return left_out(self.priced, self.unit)
 
     @property
     def noise(self) -> dict[str, float | None]:
@@ -288,6 +330,7 @@ class Answer:
                 ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
                 ("guarantee it would keep", with_notion(self.guarantee)),
                 ("bounding", self.priced.bounding.reason),
+                ("left out", in_one_line(self.left_out, self.priced)),
             ]
         again = " (stored answer, handed out again)" if self.record.replayed else ""
         return [
@@ -296,9 +339,16 @@ class Answer:
             ("neighbors", self.relation.sentence),
             *([("standard deviation of the noise", spread)] if spread else []),
             ("bounding", self.priced.bounding.reason),
+            ("left out", in_one_line(self.left_out, self.priced)),
+            *([("about cut", self._cut_words())] if self.priced.cuts and len(self) == 1 else []),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
             *([("paid before", self.record.lost_words)] if self.record.lost else []),
         ]
+
+    def _cut_words(self) -> str:
+        """Say how much was cut, in an answer of one row."""
+        found = [(name, self.bias(name)[0]) for name in self.measured if self._source(name) in self.priced.cuts]
+        return "; ".join(f"{name} {float(one.value):,.6g} [{one.low:,.6g}, {one.high:,.6g}]" for name, one in found)
 
     def table(self, confidence: float = CONFIDENCE) -> Table:
         """Return what people are shown: the first rows with their intervals."""
@@ -330,6 +380,22 @@ def _around(value: float, low: float | None, high: float | None) -> tuple[float 
     return (None, None) if low is None or high is None else (min(low, value), max(high, value))
 
 
+def _halved(confidence: float) -> float:
+    """Return the confidence of each of two intervals that hold together with this one."""
+    return 1.0 - (1.0 - confidence) / 2.0
+
+
+def _widened(bounded: Sequence[Estimated], cut: Sequence[Estimated]) -> list[Estimated]:
+    """Return intervals for what is not bounded: those of what is, and of what was cut, end by end, and the value.
+
+    Accuracy. Each of the two holds with half of the chance of error; if both hold, so does their sum.
+    """
+    return [
+        (value, min((low or 0.0) + (least or 0.0), value), max((high or 0.0) + (most or 0.0), value))
+        for (value, low, high), (_, least, most) in zip(bounded, cut, strict=True)
+    ]
+
+
 def plain(value: Value) -> bool | int | float | str | None:
     """Return a value as JSON can hold it."""
     return value.isoformat() if isinstance(value, date | datetime) else value
@@ -341,10 +407,11 @@ def key_columns(answer: Answer) -> list[str]:
     return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]
 
 
+_NOTHING = paragraph("Nothing: every row counts in full.")
 _CAVEATS = (
     "The guarantee is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
     "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
-    "Intervals cover the noise, for the table as it was clipped and bounded; clipping and bounding may bias an answer.",
+    "Intervals cover the noise, for the table as it was clipped and bounded: what is left out is not in them.",
     "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
 )
 
@@ -370,6 +437,7 @@ class Certificate:
                 "unit of protection": answer.unit,
                 "neighbors": answer.relation.sentence,
                 "bounding": priced.bounding.reason,
+                "left out": [*answer.left_out, *([included(priced)] if answer.left_out else [])],
                 "mechanisms": [measure.words(part) for measure, part in released],
                 "record": answer.record.number,
                 "entry": answer.record.entry_hash,
@@ -392,6 +460,7 @@ class Certificate:
             section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
             section("Under which guarantee", self._repr_html_()),
             section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
+            section("What is left out", "".join(paragraph(words) for words in self.fields["left out"]) or _NOTHING),
             section("What is not guaranteed", "".join(paragraph(words) for words in self.fields["caveats"])),
         ]
         return page(f"Certificate of release {self.fields['record']}", "\n".join(body))

@@ -174,14 +174,17 @@ def _key(key: Key) -> str:
 
 
 def _asked(one: Aggregate) -> str:
-    """Return an aggregate with its range."""
+    """Return an aggregate with its ranges."""
+    sums = ""
+    if one.sums is not None:
+        sums = f", of a unit in a group {_number(one.sums[0])} to {_number(one.sums[1])}"
     if one.argument is None:
-        return f"{one.kind.value} AS {one.name}"
+        return f"{one.kind.value}{sums} AS {one.name}"
     inner = written_expression(one.argument)
     level = f", {_number(one.level)}" if one.level is not None else ""
     word = "COUNT" if one.kind is MeasureKind.COUNT_VALUES else one.kind.value
     ends = f" within {_number(one.bounds[0])} to {_number(one.bounds[1])}" if one.bounds is not None else ""
-    return f"{word}({inner}{level}){ends} AS {one.name}"
+    return f"{word}({inner}{level}){ends}{sums} AS {one.name}"
 
 
 def _number(value: Fraction) -> str:

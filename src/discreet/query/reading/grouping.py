@@ -78,13 +78,15 @@ def aggregate(
     bounds: Mapping[str, Interval],
     keys: KeyValues,
     used: set[str],
+    *,
+    sums: Mapping[str, Interval],
 ) -> Released:
     """Return the released table of a SELECT with aggregates."""
     if any(isinstance(node, exp.Star) for node in select.expressions):
         raise UnsupportedSQL(ROWS)
     listed = items(select, None)
     terms = _terms(source, clauses["group"], listed, unit)
-    grouping = _Grouping(source, terms, Aggregates(source, unit, bounds, used), _labels(listed, source))
+    grouping = _Grouping(source, terms, Aggregates(source, unit, bounds, used, sums), _labels(listed, source))
     columns = grouping.columns(listed)
     having = clauses["having"]
     condition = grouping.reader().clause(having) if having is not None else None
