@@ -27,6 +27,7 @@ from discreet.query.plan import (
     HistogramRequest,
     MeasureKind,
     Noise,
+    PostProcessing,
     QueryPlan,
     Request,
     SumRequest,
@@ -44,7 +45,7 @@ from discreet.query.plan import (
 from discreet.query.policy import Policy, SourceKind, UnitLink
 from discreet.query.pricing.measures_of_query import Place, measures_and_keys
 from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of, word_of
-from discreet.query.pricing.released_table import Evaluate, Finished, ReleasedTable, finish, public_keys
+from discreet.query.pricing.released_table import ReleasedTable, public_keys
 from discreet.randomness import bits
 
 _MOST_GROUPS = 1_000_000
@@ -190,20 +191,6 @@ class PricedQuery:
         types = [key.expression.type for key in keys]
         return [key_from_text(text, types) for text in named], list(named.values())
 
-    def finished(self, released: ReleasedTable, evaluate: Evaluate) -> Finished:
-        """Shape released integers into the table that was asked for; `evaluate` computes with released columns."""
-        aggregation = self.query.aggregation
-        columns: dict[str, list[Value]] = {
-            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
-        }
-        types = {key.name: key.expression.type for key in aggregation.keys}
-        known = [measure.values(released.released[index]) for index, measure in enumerate(self.measures)]
-        for asked in aggregation.asked:
-            index, inner = self.places[asked.name]
-            columns[asked.name] = list(known[index][inner])
-            types[asked.name] = Type.REAL
-        return finish(columns, types, self.query.finish, evaluate)
-
 
 def _by_key(sums: Sums) -> dict[tuple[Value, ...], int]:
     """Return the one cell of sums by key."""
@@ -223,8 +210,9 @@ def fresh_digest() -> str:
 
 def as_released(query: QueryPlan) -> bool:
     """Say whether a query shows what is released and nothing computed, selected or cut from it."""
-    return all(
-        step.condition is None and step.limit is None and all(isinstance(one, Column) for _, one in step.columns)
+    return not query.totals and all(
+        replace(step, order=()) == PostProcessing(step.columns, None, (), None)
+        and all(isinstance(one, Column) for _, one in step.columns)
         for step in query.finish
     )
 
