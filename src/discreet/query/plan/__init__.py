@@ -22,6 +22,7 @@ from discreet.query.plan.query_plan import (
     QueryPlan,
     Window,
     WindowKind,
+    gone,
 )
 from discreet.query.plan.request import (
     WEIGHT,

@@ -20,7 +20,7 @@ from discreet.query.expression import Expression, Type, Value
 from discreet.query.plan.canonical_nodes import ExpressionNodes, Names, value_in_json
 from discreet.query.plan.canonical_rows import rows_form
 from discreet.query.plan.in_words import written
-from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, Order, QueryPlan, Window
+from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, Order, QueryPlan, Window, gone
 from discreet.query.plan.row_sources import RowSource
 
 VERSION = 1
@@ -106,7 +106,7 @@ def _finish(keys: Sequence[Key], query: QueryPlan, nodes: ExpressionNodes) -> tu
         places = {key.name: place for place, key in enumerate(keys)}
         own = [places[key.name] for key in query.aggregation.keys]
         found.append(["totals", [sorted(own[place] for place in kept) for kept in query.totals]])
-        known.update({f"#total{place}": nodes.add("total", own[place]) for place in range(len(own))})
+        known.update({gone(key.name): nodes.add("total", places[key.name]) for key in query.aggregation.keys})
         names = Names(known)
     for step in query.finish:
         windows = {name: _window(one, nodes, names) for name, one in step.windows}

@@ -31,6 +31,11 @@ class Key:
         return self.expression.name if isinstance(self.expression, Column) else "an expression in GROUP BY"
 
 
+def gone(key: str) -> str:
+    """Return the name of the column that is 1 where a total adds up all values of a key, else 0."""
+    return f"#total {key}"
+
+
 class MeasureKind(Enum):
     """What can be asked about a group; the value is the word in SQL."""
 

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression import Column, Expression, Interval, Literal, Value
-from discreet.query.plan import Aggregation, Key, PostProcessing
+from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, Value, typing_rules
+from discreet.query.plan import Aggregation, Key, PostProcessing, gone
 from discreet.query.reading.aggregates import Aggregates, default_name
-from discreet.query.reading.answers import Released, Windows, numbered, orders, released
+from discreet.query.reading.answers import Released, Windows, check_totals, grouping_sets, numbered, orders, released
 from discreet.query.reading.answers.released import Clauses, Columns, place_named
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.key_domains import Evaluate, public_domain, stated_keys
@@ -30,6 +30,7 @@ from discreet.query.reading.refusals import ROWS, reason
 from discreet.query.reading.rows import ReadableRows
 
 MOST_KEYS = 30
+_SETS = exp.Rollup | exp.Cube | exp.GroupingSets
 _Items = Sequence[tuple[str | None, exp.Expr]]
 
 
@@ -56,9 +57,10 @@ def aggregate(
     if any(isinstance(node, exp.Star) for node in select.expressions):
         raise UnsupportedSQL(ROWS)
     listed = items(select, None)
-    terms = _terms(source, clauses["group"], listed, unit)
+    terms, sets = _terms(source, clauses["group"], listed, unit)
     windows = Windows(select)
-    grouping = _Grouping(source, terms, Aggregates(source, unit, bounds, used), _labels(listed, source), windows)
+    aggregates, labels = Aggregates(source, unit, bounds, used), _labels(listed, source)
+    grouping = _Grouping(source, terms, aggregates, labels, windows, bool(sets))
     columns = grouping.columns(listed)
     having, qualify = clauses["having"], clauses["qualify"]
     condition = grouping.reader(windows=False).clause(having) if having is not None else None
@@ -66,11 +68,16 @@ def aggregate(
     kept = grouping.reader(columns).clause(qualify) if qualify is not None else None
     if not grouping.aggregates.asked:
         raise UnsupportedSQL("Groups alone are not shown: ask something about each, such as COUNT(*).")
-    step = numbered(clauses, PostProcessing(columns, condition, order, None, tuple(windows.found), kept))
-    made = tuple([grouping.key(term, name, keys, evaluate) for term, name in grouping.ordered_keys()])
+    step = numbered(clauses, PostProcessing(columns, condition, order, None, windows.read(), kept))
+    ordered = grouping.ordered_keys()
+    made = tuple([grouping.key(terms[place], name, keys, evaluate) for place, name in ordered])
     aggregation = Aggregation(source.rows, made, tuple(grouping.aggregates.asked))
+    places = {place: key for key, (place, _) in enumerate(ordered)}
+    totals = tuple([tuple(sorted(places[place] for place in kept)) for kept in sets])
+    if totals:
+        check_totals(aggregation)
     plain = [key.name for key in made] + [one.name for one in aggregation.asked]
-    return released(Released(aggregation, (), ()), step, plain)
+    return released(Released(aggregation, (), (), totals=totals), step, plain)
 
 
 def _labels(listed: _Items, source: ReadableRows) -> list[str]:
@@ -98,15 +105,20 @@ def _labels(listed: _Items, source: ReadableRows) -> list[str]:
     return found
 
 
-def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: str) -> list[_Term]:
-    """Return the terms of GROUP BY, without repetitions."""
+def _terms(
+    source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: str
+) -> tuple[list[_Term], list[tuple[int, ...]]]:
+    """Return the terms of GROUP BY, without repetitions, and the grouping sets by their places where there are some."""
     if clause is None:
-        return []
+        return [], []
     only(clause, "expressions")
-    if len(clause.expressions) > MOST_KEYS:
+    sets = grouping_sets(clause.expressions)
+    nodes = {id(one): one for kept in sets for one in kept}
+    if len(nodes) > MOST_KEYS:
         raise UnsupportedSQL(f"GROUP BY takes at most {MOST_KEYS} keys. Group by fewer columns.")
     found: list[_Term] = []
-    for written in clause.expressions:
+    places: dict[int, int] = {}
+    for number, written in nodes.items():
         node = meant_by(written, source, listed)
         visible = source.find(node) if isinstance(node, exp.Column) else None
         if visible is None and has_aggregate(node):
@@ -125,9 +137,13 @@ def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: 
             raise UnsupportedSQL(
                 f"GROUP BY {shown(node)} is a constant. Leave it out: without keys there is one group."
             )
-        if expression not in [one.expression for one in found]:
+        known = [one.expression for one in found]
+        places[number] = known.index(expression) if expression in known else len(found)
+        if expression not in known:
             found.append(_Term(node, expression, visible.name if visible is not None else None))
-    return found
+    kept = [tuple(dict.fromkeys(places[id(one)] for one in each)) for each in sets]
+    plain = not any(isinstance(bare(one), _SETS) for one in clause.expressions)
+    return found, [] if plain else kept
 
 
 def meant_by(node: exp.Expr, source: ReadableRows, listed: _Items) -> exp.Expr:
@@ -141,7 +157,7 @@ def meant_by(node: exp.Expr, source: ReadableRows, listed: _Items) -> exp.Expr:
                 return item
     if isinstance(node, exp.Tuple):
         raise UnsupportedSQL("GROUP BY takes its keys without brackets: GROUP BY a, b.")
-    if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
+    if isinstance(node, _SETS):
         raise UnsupportedSQL(reason(f"Group.{type(node).__name__.lower()}", reason("Grouping", "")))
     return node
 
@@ -155,6 +171,7 @@ class _Grouping:
     aggregates: Aggregates
     labels: list[str]
     windows: Windows
+    grouped: bool  # there are totals
     names: dict[int, str] = field(default_factory=dict)  # of the keys that are shown, by place in `terms`
     earlier: dict[str, Expression] = field(default_factory=dict)  # what the names before an item stand for
 
@@ -184,6 +201,8 @@ class _Grouping:
                 return first[fold(node.name)]
             if isinstance(node, exp.Window) and windows:
                 return self.windows.ask(node, reader)
+            if isinstance(node, exp.Grouping | exp.GroupingId):
+                return self._gone(node, reader)
             if is_aggregate(node):
                 return self.aggregates.ask(node)
             place = self._place(node)
@@ -192,11 +211,24 @@ class _Grouping:
         reader = Reader(self._column, special)
         return reader
 
-    def ordered_keys(self) -> list[tuple[_Term, str]]:
-        """Return the keys in the order in which they are shown, then those that are not."""
+    def ordered_keys(self) -> list[tuple[int, str]]:
+        """Return the keys, by place and name, in the order in which they are shown, then those that are not."""
         shown_first = sorted(self.names, key=lambda place: self.labels.index(self.names[place]))
         rest = [place for place in range(len(self.terms)) if place not in self.names]
-        return [(self.terms[place], self._name(place)) for place in (*shown_first, *rest)]
+        return [(place, self._name(place)) for place in (*shown_first, *rest)]
+
+    def _gone(self, node: exp.Expr, reader: Reader) -> Expression:
+        """Return GROUPING(a, b): a bit for each key, 1 where a row adds up all of its values."""
+        only(node, "expressions")
+        found: Expression = typing_rules.literal(0)
+        for one in node.expressions:
+            place = self._place(one)
+            if place is None:
+                raise UnsupportedSQL(f"GROUPING takes keys of GROUP BY, and {shown(one)!r} is none of them.")
+            bit = Column(Type.INTEGER, None, gone(self._name(place))) if self.grouped else typing_rules.literal(0)
+            doubled = reader.apply(Operation.MULTIPLY, found, typing_rules.literal(2))
+            found = bit if node.expressions[0] is one else reader.apply(Operation.ADD, doubled, bit)
+        return found
 
     def key(self, term: _Term, name: str, keys: Mapping[str, Sequence[Value]], evaluate: Evaluate | None) -> Key:
         """Return a key with its public domain, from the call, the policy or the expression itself."""

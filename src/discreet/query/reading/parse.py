@@ -144,6 +144,8 @@ def is_aggregate(node: exp.Expr) -> bool:
     """Whether a node adds up rows, in a way that is understood or not."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() in _NAMED_AGGREGATES
+    if isinstance(node, exp.Grouping | exp.GroupingId):  # says which keys a row adds up, and adds up nothing
+        return False
     return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls)
 
 

@@ -31,19 +31,19 @@ from discreet.query.answer.after_noise.forms import (
     scaled,
     taken,
 )
-from discreet.query.answer.after_noise.intervals import Ends, Intervals
+from discreet.query.answer.after_noise.intervals import Ends, Intervals, sampled_ends
 from discreet.query.answer.after_noise.steps import Evaluate, Finished, Stage, evaluated
 from discreet.query.answer.after_noise.windows import chosen as looked_up
 from discreet.query.answer.after_noise.windows import counted, frames
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
 from discreet.query.measures import MeanOfGroups, Measure, OneInteger, QuantilesOfGroups, SelectedKeys
-from discreet.query.plan import PostProcessing, Window, WindowKind
+from discreet.query.plan import PostProcessing, Window, WindowKind, gone
 from discreet.query.pricing import PricedQuery, ReleasedTable
 
 _MOST_WEIGHTS = 4_000_000
 _MOST_SAMPLES, _LEAST_SAMPLES = 20_000, 1_000
 _MOST_CELLS = 1_000_000
-_SLOW_CELLS = 10_000  # of variances, which are computed one by one
+_SLOW_CELLS = 20_000  # of variances, which are computed one by one
 _SEED = 2026  # public: nothing private is drawn, and the same answer has the same intervals
 _SHOWS = (WindowKind.LAG, WindowKind.LEAD, WindowKind.FIRST, WindowKind.LAST, WindowKind.NTH)
 
@@ -73,10 +73,10 @@ class Derived:
     def ends(self, column: str, rest: float) -> Ends:
         """Return low and high of a column for each row, each to fail with a chance of at most `rest`."""
         form = self.forms[column]
-        if form is None:
-            return [(None, None)] * len(self.finished.rows)
-        samples = form.samples if isinstance(form, Sampled) else None
-        return self._intervals.of(form, samples, rest)
+        none: Ends = [(None, None)] * len(self.finished.rows)
+        if isinstance(form, Sampled):
+            return none if form.samples is None else sampled_ends(form.samples, rest)
+        return none if form is None else self._intervals.of(form, rest)
 
     @cached_property
     def _intervals(self) -> Intervals:
@@ -137,8 +137,8 @@ class Derived:
             key.name: Known([one[place] for one in keys]) for place, key in enumerate(aggregation.keys)
         }
         if totals is not None and self.made.query.totals:
-            for place in range(len(aggregation.keys)):
-                found[f"#total{place}"] = Known([one[place] for one in totals.gone])
+            for place, key in enumerate(aggregation.keys):
+                found[gone(key.name)] = Known([one[place] for one in totals.gone])
         for asked in aggregation.asked:
             found[asked.name] = self._leaf(*self.made.places[asked.name])
         return found

@@ -36,7 +36,7 @@ class Intervals:
     law_of: NDArray[np.int64]
     _known: dict[object, float] = field(default_factory=dict)
 
-    def of(self, form: Form, samples: Floats | None, rest: float) -> Ends:
+    def of(self, form: Form, rest: float) -> Ends:
         """Return low and high for each row, each to fail with a chance of at most `rest`."""
         if isinstance(form, Known):
             return [(None, None)] * len(form.values)
@@ -44,7 +44,7 @@ class Intervals:
             return self._of_sums(form, rest)
         if isinstance(form, Ratio):
             return self._of_ratios(form, rest)
-        return [(None, None)] if samples is None else sampled_ends(samples, rest)
+        raise AssertionError("samples have no law")
 
     def _of_sums(self, form: Weighted, rest: float) -> Ends:
         found: Ends = []

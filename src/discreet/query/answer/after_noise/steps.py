@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from discreet.query.answer.after_noise.totals import Totals, with_totals
 from discreet.query.answer.after_noise.windows import computed
 from discreet.query.expression import Column, Expression, Literal, Type, Value
-from discreet.query.plan import PostProcessing, Window
+from discreet.query.plan import PostProcessing, Window, gone
 from discreet.query.pricing import PricedQuery, ReleasedTable
 
 Columns = Mapping[str, list[Value]]
@@ -61,9 +61,9 @@ def finished(made: PricedQuery, released: ReleasedTable, evaluate: Evaluate) -> 
         columns[asked.name] = list(known[index][inner])
         types[asked.name] = Type.REAL
     if made.query.totals:
-        for place in range(len(aggregation.keys)):
-            columns[f"#total{place}"] = [one[place] for one in totals.gone]
-            types[f"#total{place}"] = Type.INTEGER
+        for place, key in enumerate(aggregation.keys):
+            columns[gone(key.name)] = [one[place] for one in totals.gone]
+            types[gone(key.name)] = Type.INTEGER
     return finish(columns, types, made.query.finish, evaluate, totals)
 
 

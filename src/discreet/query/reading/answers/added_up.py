@@ -36,7 +36,7 @@ def added_up(select: exp.Select, clauses: Clauses, origin: Released) -> Released
     kept = reader.clause(qualify) if qualify is not None else None
     where = Reader(origin.resolve).clause(clauses["where"]) if clauses["where"] is not None else None
     first = replace(origin, finish=(*origin.finish, reading.step(where)))
-    last = numbered(clauses, PostProcessing(columns, condition, order, None, tuple(windows.found), kept))
+    last = numbered(clauses, PostProcessing(columns, condition, order, None, windows.read(), kept))
     return released(first, last, [])
 
 

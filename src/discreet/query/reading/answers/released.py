@@ -54,7 +54,7 @@ def around(select: exp.Select, clauses: Clauses, origin: Released) -> Released:
     reader = _reader(origin, windows, columns)
     order = orders(clauses["order"], columns, reader)
     kept = reader.clause(clauses["qualify"]) if clauses["qualify"] is not None else None
-    step = numbered(clauses, PostProcessing(columns, condition, order, None, tuple(windows.found), kept))
+    step = numbered(clauses, PostProcessing(columns, condition, order, None, windows.read(), kept))
     return released(origin, step, [one.name for one in origin.columns])
 
 

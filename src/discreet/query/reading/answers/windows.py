@@ -45,7 +45,17 @@ class Windows:
 
     select: exp.Select
     found: list[tuple[str, Window]] = field(default_factory=list)
+    _used: set[str] = field(default_factory=set)  # names of WINDOW
     _inside: bool = False
+
+    def read(self) -> tuple[tuple[str, Window], ...]:
+        """Return all windows by the names of their columns; refuse a WINDOW that none of them names."""
+        for one in self.select.args.get("windows") or ():
+            if fold(one.name) not in self._used:
+                raise UnsupportedSQL(
+                    f"WINDOW {shown(one.name)!r} is never used. Leave it out, or name it behind OVER."
+                )
+        return tuple(self.found)
 
     def ask(self, node: exp.Window, reader: Reader) -> Column:
         """Return the column that holds a window."""
@@ -104,6 +114,7 @@ class Windows:
         for one in self.select.args.get("windows") or ():
             if isinstance(one.this, exp.Identifier) and fold(one.name) == fold(alias.name):
                 only(one, "this", "partition_by", "order", "spec", "over")
+                self._used.add(fold(one.name))
                 found: exp.Expr = one
                 return found
         raise UnsupportedSQL(f"There is no WINDOW {shown(alias.name)!r}. Write what it says into OVER (...).")
