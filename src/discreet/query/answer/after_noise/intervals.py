@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,6 +55,9 @@ class Intervals:
             found.append(_outward(value - reach, value + reach))
         return found
 
+    def _law(self, place: int) -> _Law:
+        return type(self.laws[place]), self.laws[place].scale
+
     def _kinds(self, weights: Matrix, row: int) -> tuple[tuple[int, float, int], ...]:
         """Return what a row is made of: laws, sizes of weights, and how many integers have them."""
         start, end = weights.indptr[row], weights.indptr[row + 1]
@@ -76,7 +81,7 @@ class Intervals:
             alike.setdefault(self._pairs(form, row), []).append(row)
         found: Ends = [(None, None)] * len(form.numbers)
         for kinds, rows in alike.items():
-            reach = _Reach(kinds, self, rest)
+            reach = _reach(tuple([(self._law(law), a, b, n) for law, a, b, n in kinds]), rest)
             low, high = fieller(form.above.numbers[rows], form.below.numbers[rows], reach)
             for row, one, two in zip(rows, low, high, strict=True):
                 found[row] = _held(_outward(one, two), form, row)
@@ -114,39 +119,47 @@ def _rounded(values: Floats) -> Floats:
     return found
 
 
-class _Reach:
+_Law = tuple[type[IntegerNoise], Fraction]
+_Pairs = tuple[tuple[_Law, float, float, int], ...]  # laws, weights above and below, how many integers have them
+
+
+@lru_cache(maxsize=256)
+def _reach(pairs: _Pairs, rest: float) -> Reach:
+    """Return the reach of a ratio, remembered by its laws: it knows nothing of any value."""
+    return Reach([(kind(scale), a, b, n) for (kind, scale), a, b, n in pairs], rest)
+
+
+class Reach:
     """How far the noise of A - p B goes, for every p: in units of its deviation it changes slowly with p."""
 
-    def __init__(self, kinds: Sequence[tuple[int, float, float, int]], intervals: Intervals, rest: float) -> None:
-        variances = [n * variance_of(intervals.laws[law]) for law, _, _, n in kinds]
+    def __init__(self, kinds: Sequence[tuple[IntegerNoise, float, float, int]], rest: float) -> None:
+        variances = [n * variance_of(law) for law, _, _, n in kinds]
         both = list(zip(kinds, variances, strict=True))
         above = math.fsum(v * a * a for (_, a, _, _), v in both)
         below = math.fsum(v * b * b for (_, _, b, _), v in both)
         self.of_below = 0.0
         self.center, self.width, self.size = 0.0, 0.0, math.sqrt(below)
         if not below:
-            terms = [Terms(intervals.laws[law], abs(a), n) for law, a, _, n in kinds if a]
+            terms = [Terms(law, abs(a), n) for law, a, _, n in kinds if a]
             self.constant = sum_quantile(terms, rest)
             return
         self.center = math.fsum(v * a * b for (_, a, b, _), v in both) / below
         self.width = math.sqrt(max(above / below - self.center**2, 1e-18 * (above / below) + 1e-300))
         self.angles = np.linspace(-math.pi / 2, math.pi / 2, _ANGLES)
-        self.ratios = np.array([self._ratio(kinds, intervals, rest, angle) for angle in self.angles])
+        self.ratios = np.array([self._ratio(kinds, rest, angle) for angle in self.angles])
         self.of_below = float(self.ratios[0]) * self.size
 
-    def _ratio(
-        self, kinds: Sequence[tuple[int, float, float, int]], intervals: Intervals, rest: float, angle: float
-    ) -> float:
+    def _ratio(self, kinds: Sequence[tuple[IntegerNoise, float, float, int]], rest: float, angle: float) -> float:
         """Return the quantile at one p, in deviations."""
         vertical = abs(abs(angle) - math.pi / 2) < 1e-9
         p = self.center + self.width * math.tan(angle) if not vertical else 0.0
         sizes: dict[tuple[int, float], int] = {}
-        for law, a, b, n in kinds:
+        for place, (_, a, b, n) in enumerate(kinds):
             size = abs(b) if vertical else abs(a - p * b)
             size = float(_rounded(np.array([size]))[0])
             if size:
-                sizes[law, size] = sizes.get((law, size), 0) + n
-        terms = [Terms(intervals.laws[law], size, n) for (law, size), n in sizes.items()]
+                sizes[place, size] = sizes.get((place, size), 0) + n
+        terms = [Terms(kinds[place][0], size, n) for (place, size), n in sizes.items()]
         if not terms:
             return 0.0
         return sum_quantile(terms, rest) / math.sqrt(math.fsum(one.variance for one in terms))
@@ -161,7 +174,7 @@ class _Reach:
         return found
 
 
-def fieller(above: Floats, below: Floats, reach: _Reach) -> tuple[Floats, Floats]:
+def fieller(above: Floats, below: Floats, reach: Reach) -> tuple[Floats, Floats]:
     """Return the ends of {p: |A - p B| <= reach(p)}; infinite where B is within its own noise."""
     finite = np.isfinite(above) & np.isfinite(below) & (np.abs(below) > reach.of_below) & (below != 0)
     with np.errstate(all="ignore"):
@@ -170,7 +183,7 @@ def fieller(above: Floats, below: Floats, reach: _Reach) -> tuple[Floats, Floats
     return ends[0], ends[1]
 
 
-def _end(above: Floats, below: Floats, middle: Floats, side: float, reach: _Reach, finite: NDArray[np.bool_]) -> Floats:
+def _end(above: Floats, below: Floats, middle: Floats, side: float, reach: Reach, finite: NDArray[np.bool_]) -> Floats:
     """Go outward from the quotient until it is outside, then halve."""
     step = np.where(finite, np.maximum(reach(middle) / np.maximum(np.abs(below), 1e-300), 1e-300), 1.0)
 
@@ -189,10 +202,10 @@ def _end(above: Floats, below: Floats, middle: Floats, side: float, reach: _Reac
         there = outside(middle + side * half)
         low, high = np.where(there, low, half), np.where(there, half, high)
     found: Floats = middle + side * high
-    return np.where(there_is_none(reach, middle), middle, found)
+    return np.where(_without_noise(reach, middle), middle, found)
 
 
-def there_is_none(reach: _Reach, middle: Floats) -> NDArray[np.bool_]:
+def _without_noise(reach: Reach, middle: Floats) -> NDArray[np.bool_]:
     """Whether there is no noise at all."""
     found: NDArray[np.bool_] = reach(middle) == 0
     return found

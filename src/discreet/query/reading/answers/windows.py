@@ -52,9 +52,7 @@ class Windows:
         """Return all windows by the names of their columns; refuse a WINDOW that none of them names."""
         for one in self.select.args.get("windows") or ():
             if fold(one.name) not in self._used:
-                raise UnsupportedSQL(
-                    f"WINDOW {shown(one.name)!r} is never used. Leave it out, or name it behind OVER."
-                )
+                raise UnsupportedSQL(f"WINDOW {shown(one.name)!r} is never used. Leave it out, or name it behind OVER.")
         return tuple(self.found)
 
     def ask(self, node: exp.Window, reader: Reader) -> Column:
