@@ -82,7 +82,7 @@ def latent_counts(
     [(0,), (1,), (0, 1, 2)]
     """
     everything = tuple(measurements)
-    counted = tuple(one for one in everything if isinstance(one.plan.adds_up, Counts))
+    counted = counting(everything)
     require_same_counts(everything, counted, one_row_a_person=one_row_a_person, exhaustive=exhaustive)
     _require_nested(counted)
     for one in counted:
@@ -103,6 +103,11 @@ def latent_counts(
         listed=all(one.plan.source.listed for one in counted),
         left_out=tuple(one.plan.name for one in everything if not isinstance(one.plan.adds_up, Counts)),
     )
+
+
+def counting(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
+    """Return the measurements that count: what models of counts read of an answer that has sums of values, too."""
+    return tuple(one for one in measurements if isinstance(one.plan.adds_up, Counts))
 
 
 def _require_people(one: Measurement) -> None:

@@ -77,9 +77,9 @@ class ListedCells:
 
 
 def summed(listed: ListedCells, plan: MeasurementPlan, counts: Mapping[Group, int]) -> NDArray[Any]:
-    """Return what counts of cells add up to in the groups of a plan, (1, groups)."""
+    """Return what counts of cells add up to in the groups of a plan: (entries, groups), 0 where nobody is counted."""
     if not isinstance(plan.adds_up, Counts):
-        raise ParameterError(f"only counts can be simulated; got {plan.name!r}, leave it out", parameter="plans")
+        return np.zeros((plan.adds_up.entries, len(plan.keys)), dtype=np.int64)
     places = [listed.texts.index(text) for text in plan.source.keys]
     total: dict[Group, int] = defaultdict(int)
     for key, count in counts.items():

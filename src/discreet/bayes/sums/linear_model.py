@@ -25,6 +25,7 @@ Floats = NDArray[np.float64]
 INTERCEPT = "(intercept)"
 _ROWS = 4000
 _CHUNK = 800  # points whose arrays stay in cache
+_OFF_CENTER = 0.1  # of half the bounds: a constant column nearer to their center adds next to nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,7 +38,7 @@ class LinearModel(Model):
 
     Args:
         outcome: the name of the outcome's column.
-        constant: the name of the column that is 1 in every row.
+        constant: the name of the column that is 1 in every row, released with bounds of which 1 is an end.
         coefficients: the prior of each slope; one for all, or one a predictor by name.
         intercept: the prior of the outcome where all predictors are 0.
         deviation: the prior of the standard deviation of errors.
@@ -151,6 +152,12 @@ class LinearModel(Model):
                     "one of them, or release the products with it",
                     parameter=name,
                 )
+        place = names.index(self.constant)
+        if all(abs(1.0 - plan.adds_up.center[place]) < _OFF_CENTER * plan.adds_up.halves[place] for plan in plans):  # type: ignore[attr-defined]
+            raise InputError(
+                f"the column that is 1 everywhere must not lie at the center of its bounds, where it adds nothing; got "
+                f"{self.constant!r} with 1 at the center, release Covariance with the bounds (-1, 1) for it"
+            )
         predictors = tuple(name for name in names if name not in (self.outcome, self.constant))
         if not predictors:
             raise InputError(
