@@ -21,7 +21,8 @@ from discreet.query.plan.row_sources import (
 )
 
 # those that are written as signs, but for two that are not between their arguments, and three words
-_INFIX = {one for one in Operation if not one.value[0].isalpha()} - {Operation.BIT_NOT, Operation.ADD_DAYS}
+_MOVES = (Operation.ADD_DAYS, Operation.ADD_MONTHS)
+_INFIX = {one for one in Operation if not one.value[0].isalpha()} - {Operation.BIT_NOT, *_MOVES}
 _INFIX |= {Operation.AND, Operation.OR, Operation.LIKE}
 _FEW = 6
 
@@ -74,6 +75,7 @@ def _function(expression: Apply, texts: Sequence[str]) -> str:
         Operation.NEGATE: f"-{first}",
         Operation.BIT_NOT: f"~{first}",
         Operation.ADD_DAYS: f"{first} + {texts[-1]} days",
+        Operation.ADD_MONTHS: f"{first} + {texts[-1]} months",
         Operation.DAYS_BETWEEN: f"DATEDIFF('day', {texts[0]}, {texts[-1]})",
     }
     if operation.name.startswith("TRUNCATE_"):
@@ -90,7 +92,7 @@ def _bracketed(expression: Expression, text: str) -> str:
     """Return the text of an expression in brackets where it needs them; written once, so that depth costs its depth."""
     loose = isinstance(expression, Apply) and (
         expression.operation in _INFIX
-        or expression.operation in (Operation.IN, Operation.IS_NULL, Operation.NOT, Operation.ADD_DAYS)
+        or expression.operation in (Operation.IN, Operation.IS_NULL, Operation.NOT, *_MOVES)
     )
     return f"({text})" if loose else text
 

@@ -191,6 +191,10 @@ class Engine(ABC):
     def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
         """Say whether two rows of a public table agree on columns that are declared unique; reads public data only."""
 
+    def public_values(self, table: str, column: str) -> tuple[Value, ...] | None:  # noqa: ARG002  for keys alone
+        """Return the values of a column of a public table, in order; None where they are too many, or not told."""
+        return None
+
     @abstractmethod
     def bound(self, table: str, rows: int) -> str:
         """Make, once, a table with at most `rows` rows of each unit; return its name for `SumRequest.bounded`."""

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
-from discreet.query.expression import Column, Expression, Interval, Literal, Value
-from discreet.query.plan import Aggregation, Key, Order, PostProcessing
+from discreet.query.expression import Column, Expression, Interval, Literal
+from discreet.query.plan import Aggregation, Order, PostProcessing
 from discreet.query.reading.aggregates import Aggregates, default_name
 from discreet.query.reading.expressions import Reader
-from discreet.query.reading.key_domains import Evaluate, public_domain, stated_keys
+from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.parse import (
     bare,
     check_number,
@@ -22,7 +22,6 @@ from discreet.query.reading.parse import (
     has_aggregate,
     is_aggregate,
     items,
-    look_up,
     named_item,
     only,
     shown,
@@ -77,8 +76,7 @@ def aggregate(
     clauses: _Clauses,
     unit: str,
     bounds: Mapping[str, Interval],
-    keys: Mapping[str, Sequence[Value]],
-    evaluate: Evaluate | None,
+    keys: KeyValues,
     used: set[str],
     *,
     sums: Mapping[str, Interval],
@@ -96,7 +94,7 @@ def aggregate(
     if not grouping.aggregates.asked:
         raise UnsupportedSQL("Groups alone are not shown: ask something about each, such as COUNT(*).")
     step = PostProcessing(columns, condition, order, _limit(clauses["limit"]))
-    made = tuple([grouping.key(term, name, keys, evaluate) for term, name in grouping.ordered_keys()])
+    made = tuple([keys.key(source, term.expression, name, term.name, used) for term, name in grouping.ordered_keys()])
     aggregation = Aggregation(source.rows, made, tuple(grouping.aggregates.asked))
     plain = [key.name for key in made] + [one.name for one in aggregation.asked]
     return _released(aggregation, (), step, plain)
@@ -178,11 +176,11 @@ def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: 
     """Return the terms of GROUP BY, without repetitions."""
     if clause is None:
         return []
-    only(clause, "expressions")
-    if len(clause.expressions) > MOST_KEYS:
+    written_terms = group_terms(clause, listed)
+    if len(written_terms) > MOST_KEYS:
         raise UnsupportedSQL(f"GROUP BY takes at most {MOST_KEYS} keys. Group by fewer columns.")
     found: list[_Term] = []
-    for written in clause.expressions:
+    for written in written_terms:
         node = meant_by(written, source, listed)
         visible = source.find(node) if isinstance(node, exp.Column) else None
         if visible is None and has_aggregate(node):
@@ -204,6 +202,14 @@ def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: 
         if expression not in [one.expression for one in found]:
             found.append(_Term(node, expression, visible.name if visible is not None else None))
     return found
+
+
+def group_terms(clause: exp.Expr, listed: _Items) -> list[exp.Expr]:
+    """Return the terms of GROUP BY; ALL stands for the items without aggregates that read a column."""
+    only(clause, "expressions", "all")
+    if not clause.args.get("all"):
+        return list(clause.expressions)
+    return [node for _, node in listed if not has_aggregate(node) and node.find(exp.Column) is not None]
 
 
 def meant_by(node: exp.Expr, source: ReadableRows, listed: _Items) -> exp.Expr:
@@ -269,16 +275,6 @@ class _Grouping:
         shown_first = sorted(self.names, key=lambda place: self.labels.index(self.names[place]))
         rest = [place for place in range(len(self.terms)) if place not in self.names]
         return [(self.terms[place], self._name(place)) for place in (*shown_first, *rest)]
-
-    def key(self, term: _Term, name: str, keys: Mapping[str, Sequence[Value]], evaluate: Evaluate | None) -> Key:
-        """Return a key with its public domain, from the call, the policy or the expression itself."""
-        for label in (name, term.name) if keys else ():
-            given = look_up(label, keys) if label is not None else None
-            if given is not None and label is not None:
-                self.aggregates.used.add(f"key {fold(label)}")
-                return Key(name, term.expression, stated_keys(label, given, term.expression.type))
-        definition, _ = self.source.scope.definition(term.expression)
-        return Key(name, term.expression, public_domain(definition, self.source.scope.base, evaluate))
 
     def _name(self, place: int) -> str:
         """Return the name of a key in the released table."""

@@ -95,7 +95,7 @@ class Charging:
 
     def read(self, sql: str, **stated: Mapping[str, Any] | None) -> QueryPlan:
         """Read a query, with the ranges and keys that are stated beside it."""
-        return read_query(sql, self.policy, evaluate=_image, **stated)
+        return read_query(sql, self.policy, evaluate=_image, public_values=self.engine.public_values, **stated)
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")
