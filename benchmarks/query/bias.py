@@ -32,8 +32,14 @@ def bias() -> Iterator[Row]:
     frame = visits()
     share = (frame.person < HEAVY * PEOPLE).mean()
     truth = {"n": float(len(frame)), "cost": float(frame.cost.sum())}
-    options = {"rows": ROWS, "outer_rows": OUTER, "columns": {"cost": {"min": 0, "max": 500}}}
-    with dp.Session.from_frames(visits=frame, unit="person", budget=dp.PureDP(10**5), **options) as session:
+    with dp.Session.from_frames(
+        visits=frame,
+        unit="person",
+        rows=ROWS,
+        outer_rows=OUTER,
+        budget=dp.PureDP(10**5),
+        columns={"cost": {"min": 0, "max": 500}},
+    ) as session:
         for bought in (True, False):
             held, width = dict.fromkeys(truth, 0), dict.fromkeys(truth, 0.0)
             for run in range(RUNS):
@@ -46,7 +52,6 @@ def bias() -> Iterator[Row]:
             for name, count in held.items():
                 what = f"{'with' if bought else 'without'} bias: intervals of {name} that hold the unbounded truth"
                 words = f"{100 * share:.0f} % of the rows from 7 % of the people"
-                bar = {"bar": f">= {100 * BAR:.1f} %", "holds": count >= BAR * RUNS} if bought else {}
-                yield Row(
-                    what, f"{100 * count / RUNS:.1f} %", words, f"{width[name] / truth[name]:.3g} x truth wide", **bar
-                )
+                bar, holds = (f">= {100 * BAR:.1f} %", count >= BAR * RUNS) if bought else ("", None)
+                ratio = f"{width[name] / truth[name]:.3g} x truth wide"
+                yield Row(what, f"{100 * count / RUNS:.1f} %", words, ratio, bar, holds)

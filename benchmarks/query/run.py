@@ -12,7 +12,8 @@ law, and as drawn in 20 sessions, between budgets that mean the same epsilon and
 relative errors of all cells of an answer, over 15 releases, of TPC-H's questions about 15,000 customers at a rho of .02
 in all: with bounds from `suggest`, which takes a fifth of it; with the policy's weights of 150 lines; and with sums
 clamped for each customer and group, as BigQuery's clause does, to 10 lines of the largest value in 20 groups. Bias is
-how often, in 1,000 releases, intervals hold a truth that bounding halves, where 7 % of the people have 46 % of the rows.
+how often, in 1,000 releases, intervals hold the truth that bounding cuts, where 7 % of the people have 46 % of the
+rows.
 """
 
 from __future__ import annotations
