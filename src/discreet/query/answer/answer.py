@@ -5,31 +5,28 @@ The certificate of a release: what left, under which guarantee, by which record,
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet._version import __version__
-from discreet.display import Table, definition_list, page, paragraph, printable_json, section, visible
+from discreet.display import Table, definition_list, visible
 from discreet.errors import ParameterError
 from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
 from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
+from discreet.query.answer.after_noise import Derived, Finished
+from discreet.query.engines import evaluate
 from discreet.query.expression import Value
 from discreet.query.measures import CutRows, Estimated, Measure
 from discreet.query.policy import UNNAMED
 from discreet.query.pricing import (
-    Finished,
     PricedQuery,
     ReleasedTable,
     in_one_line,
-    included,
     left_out,
     measurement_plans,
 )
@@ -38,6 +35,7 @@ from discreet.statistics.pricing import stated_confidence
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
+    from discreet.query.answer.certificate import Certificate
 
 
 LOW, HIGH = "low", "high"
@@ -68,10 +66,12 @@ class Record:
 
 @dataclass(frozen=True)
 class Answer:
-    """A released table. Every aggregate comes with an interval; what was computed from answers comes without.
+    """A released table. Every aggregate comes with an interval, and so do numbers that were computed from aggregates.
 
     Intervals are for the table as it was bounded and clipped: they cover the noise. What bounding and clipping leave
-    out is not in them; `explain` says how to judge it.
+    out is not in them; `explain` says how to judge it. Sums, differences, shares and ratios of aggregates have theirs
+    from the law of all noises in them, anything else from samples of these laws. A choice in view of the answer, by
+    HAVING, LIMIT, CASE or the order of a window, counts as made beforehand.
     """
 
     priced: PricedQuery = field(repr=False)
@@ -138,22 +138,30 @@ class Answer:
         return CONFIDENCE
 
     def _single(self) -> str:
-        """Return the only aggregate of an answer that has one row."""
-        if len(self) != 1 or len(self.measured) != 1:
+        """Return the only aggregate of an answer that has one row, or the only number computed from several."""
+        found = self.measured or self.derived
+        if len(self) != 1 or len(found) != 1:
             raise ParameterError("value, low and high need an answer of one row and one aggregate; write answer.rows")
-        return self.measured[0]
+        return found[0]
 
     @property
     def measured(self) -> tuple[str, ...]:
         """The columns that are aggregates as they were released, with intervals."""
         return tuple(name for name in self.columns if self._source(name) is not None)
 
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The columns that were computed from aggregates after the noise, with intervals; they are no measurements."""
+        plain = set(self.measured)
+        return tuple(name for name in self.columns if name not in plain and self._is_derived(name))
+
     def estimates(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:
         """Return a column as estimates: value, interval, guarantee."""
-        if self._source(column) is None:
-            raise ParameterError(f"{column!r} is not an aggregate as it was released, so it has no interval")
+        if self._source(column) is None and not self._is_derived(column):
+            raise ParameterError(f"{column!r} is neither an aggregate nor computed from some, so it has no interval")
         held = stated_confidence(confidence)
-        method = "quantile of the noise, for the rows as they were bounded and clipped"
+        what = "the noise" if self._source(column) is not None else "all noises in it"
+        method = f"quantile of {what}, for the rows as they were bounded and clipped"
         return [
             Estimate(value, *_around(value, low, high), held, Target.TABLE, self.guarantee, method)
             for value, low, high in self._intervals(column, held)
@@ -166,11 +174,12 @@ class Answer:
         over everything that was released: also for rows that HAVING or LIMIT chose by their noisy values.
         """
         held = stated_confidence(confidence)
-        count = max(len(self.released.keys) * len(self.measured), 1)
+        rows = len(self.released.keys) if self.finished.totals is None else len(self.finished.totals.members)
+        count = max(rows * len(self.measured + self.derived), 1)
         each = 1.0 - (1.0 - held) / count if together else held
         names, columns = self._with_intervals(each)
         words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
-        if any(low is None for name in self.measured for _, low, _ in self._intervals(name, each)):
+        if any(low is None for name in self.measured + self.derived for _, low, _ in self._intervals(name, each)):
             words += f"; {NO_INTERVAL} where an end is empty"
         return Table(names, [list(row) for row in zip(*columns, strict=True)], words)
 
@@ -180,7 +189,7 @@ class Answer:
         for name in self.columns:
             names.append(name)
             columns.append(list(self[name]))
-            if self._source(name) is None:
+            if self._source(name) is None and not self._is_derived(name):
                 continue
             ends = self._intervals(name, confidence)
             names += [self._free(f"{name}_{LOW}"), self._free(f"{name}_{HIGH}")]
@@ -194,19 +203,30 @@ class Answer:
         return name
 
     def _intervals(self, column: str, confidence: float) -> list[Estimated]:
-        source = self._source(column)
-        if source is None:
-            raise AssertionError("only aggregates have intervals")
-        index, inner = self.priced.places[source]
-        cut = self.priced.cuts.get(source)
-        found = self._estimated(index, confidence if cut is None else _halved(confidence))[inner]
-        if cut is not None:
-            found = _widened(found, self._cut(cut, _halved(confidence)))
+        source, totals = self._source(column), self.finished.totals
+        if source is None or totals is None or self.priced.query.totals:
+            found = self._computed(column, confidence)
+        if source is not None:
+            released = self._released_column(source, confidence)
+            alone = [(row,) for row in range(len(released))] if totals is None else totals.members
+            found = [
+                released[alone[row][0]] if len(alone[row]) == 1 else found[place]
+                for place, row in enumerate(self.finished.sources)
+            ]
         # 0.0 is added for the sake of the negative zero, which people do not expect
         return [
             (value, None if low is None else low + 0.0, None if high is None else high + 0.0)
-            for value, low, high in (found[row] for row in self.finished.sources)
+            for value, low, high in found
         ]
+
+    def _released_column(self, source: str, confidence: float) -> list[Estimated]:
+        """Return an aggregate in every released row, with what bounding cuts in its ends where that was bought."""
+        index, inner = self.priced.places[source]
+        cut = self.priced.cuts.get(source)
+        if cut is None:
+            return self._estimated(index, confidence)[inner]
+        held = _halved(confidence)
+        return _widened(self._estimated(index, held)[inner], self._cut(cut, held))
 
     def bias(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:
         """Return about how much bounding takes from a column in every row, if that was bought with `bias=True`.
@@ -232,6 +252,19 @@ class Answer:
             (max(value, least), max(low or 0.0, least), max(high or 0.0, least))
             for value, low, high in self._estimated(place, confidence)[0]
         ]
+
+    def _computed(self, column: str, confidence: float) -> list[Estimated]:
+        """Return a column that was computed after the noise, with ends that hold the values that are shown."""
+        ends = self._after_noise.ends(column, 1.0 - confidence)
+        return [_with_ends(value, *pair) for value, pair in zip(self[column], ends, strict=True)]
+
+    @cached_property
+    def _after_noise(self) -> Derived:
+        return Derived(self.priced, self.released, self.finished, evaluate)
+
+    def _is_derived(self, column: str) -> bool:
+        """Say whether a column was computed from aggregates, so that its noise is known."""
+        return self.finished.shown[self._place(column)] is None and self._after_noise.has(column)
 
     def _estimated(self, index: int, confidence: float) -> list[list[Estimated]]:
         known: dict[tuple[int, float], list[list[Estimated]]] = self._known
@@ -318,8 +351,9 @@ class Answer:
         """Return the certificate of this release, to be kept as HTML or JSON."""
         if self.record.rehearsed:
             raise ParameterError("a rehearsal on made-up rows releases nothing, so there is nothing to certify")
+        from discreet.query.answer.certificate import certificate_of
 
-        return Certificate.of(self)
+        return certificate_of(self)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what goes with the table: guarantee, unit, relation, noise, record."""
@@ -396,6 +430,13 @@ def _widened(bounded: Sequence[Estimated], cut: Sequence[Estimated]) -> list[Est
     ]
 
 
+def _with_ends(value: Value, low: float | None, high: float | None) -> Estimated:
+    """Return a value with its ends, moved by the rounding of a last digit where the value lies outside."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value, None, None  # type: ignore[return-value]  # NULL, where there is nothing to compute
+    return value, *_around(value, low, high)
+
+
 def plain(value: Value) -> bool | int | float | str | None:
     """Return a value as JSON can hold it."""
     return value.isoformat() if isinstance(value, date | datetime) else value
@@ -405,76 +446,3 @@ def key_columns(answer: Answer) -> list[str]:
     """Return the columns of an answer that are keys shown unchanged."""
     keys = {key.name for key in answer.priced.query.aggregation.keys}
     return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]
-
-
-_NOTHING = paragraph("Nothing: every row counts in full.")
-_CAVEATS = (
-    "The guarantee is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
-    "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
-    "Intervals cover the noise, for the table as it was clipped and bounded: what is left out is not in them.",
-    "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
-)
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A release for the file: everything in it is public."""
-
-    fields: dict[str, Any]
-
-    @classmethod
-    def of(cls, answer: Answer) -> Certificate:
-        """Make the certificate of an answer."""
-        priced = answer.priced
-        released = zip(priced.measures, priced.parts, strict=True)
-        return cls(
-            {
-                "lineage": answer.lineage,
-                "data version": priced.version,
-                "query": answer.sql,
-                "digest": priced.digest,
-                "guarantee": with_notion(priced.guarantee),
-                "unit of protection": answer.unit,
-                "neighbors": answer.relation.sentence,
-                "bounding": priced.bounding.reason,
-                "left out": [*answer.left_out, *([included(priced)] if answer.left_out else [])],
-                "mechanisms": [measure.words(part) for measure, part in released],
-                "record": answer.record.number,
-                "entry": answer.record.entry_hash,
-                "analyst": answer.record.analyst,
-                "library": f"discreet {__version__}",
-                "caveats": list(_CAVEATS),
-                "answer": {name: [plain(value) for value in column] for name, column in answer.to_dict().items()},
-            }
-        )
-
-    def to_json(self) -> str:
-        """Return the certificate as JSON."""
-        return printable_json(json.dumps(self.fields, indent=2, ensure_ascii=False))
-
-    def to_html(self) -> str:
-        """Return the certificate as a page that loads nothing."""
-        answer = self.fields["answer"]
-        rows = [list(row) for row in zip(*answer.values(), strict=True)]
-        body = [
-            section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
-            section("Under which guarantee", self._repr_html_()),
-            section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
-            section("What is left out", "".join(paragraph(words) for words in self.fields["left out"]) or _NOTHING),
-            section("What is not guaranteed", "".join(paragraph(words) for words in self.fields["caveats"])),
-        ]
-        return page(f"Certificate of release {self.fields['record']}", "\n".join(body))
-
-    def save(self, path: str | Path) -> Path:
-        """Write the certificate; the suffix, .html or .json, says in which form."""
-        target = Path(path)
-        if target.suffix not in (".html", ".json"):
-            raise ParameterError("the name of a certificate must end in .html or .json", parameter="path")
-        target.write_text(self.to_html() if target.suffix == ".html" else self.to_json(), encoding="utf-8")
-        return target
-
-    def _repr_html_(self) -> str:
-        """Show the facts in a notebook."""
-        return definition_list(
-            [(name, str(value)) for name, value in self.fields.items() if isinstance(value, str | int)]
-        )

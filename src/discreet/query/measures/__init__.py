@@ -6,12 +6,13 @@ from discreet.query.measures.measure import (
     Estimated,
     Measure,
     NumberOfValues,
+    OneInteger,
     Simple,
     count,
     number_of_values,
     total,
 )
-from discreet.query.measures.moments import mean, variance
+from discreet.query.measures.moments import MeanOfGroups, mean, variance
 from discreet.query.measures.private_keys import SelectedKeys
 from discreet.query.measures.quantile import QuantilesOfGroups, choice_price, quantiles
 from discreet.query.measures.unit_totals import UnitTotals, total_of_units

@@ -12,7 +12,18 @@ from discreet.query.plan.canonical_form import (
 )
 from discreet.query.plan.granted_rows import bounded, entries_of, rows_of_one_unit, table_named
 from discreet.query.plan.in_words import written, written_expression
-from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, MeasureKind, Order, PostProcessing, QueryPlan
+from discreet.query.plan.query_plan import (
+    Aggregate,
+    Aggregation,
+    Key,
+    MeasureKind,
+    Order,
+    PostProcessing,
+    QueryPlan,
+    Window,
+    WindowKind,
+    gone,
+)
 from discreet.query.plan.request import (
     WEIGHT,
     Cell,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from discreet.privacy import Guarantee, Price
-from discreet.query.expression import Column, Type, Value
+from discreet.query.expression import Column, Value
 from discreet.query.measures import (
     Additive,
     CutRows,
@@ -26,6 +26,7 @@ from discreet.query.plan import (
     Cell,
     Engine,
     HistogramRequest,
+    PostProcessing,
     QueryPlan,
     Request,
     RowWeights,
@@ -40,7 +41,7 @@ from discreet.query.plan import (
 from discreet.query.policy import UnitLimits
 from discreet.query.pricing.measures_of_query import Place, may_be_cut
 from discreet.query.pricing.price import Cost
-from discreet.query.pricing.released_table import Evaluate, Finished, ReleasedTable, finish, public_keys
+from discreet.query.pricing.released_table import ReleasedTable, public_keys
 from discreet.randomness import bits
 
 _FORMAT = 3
@@ -205,20 +206,6 @@ class PricedQuery:
         types = [key.expression.type for key in keys]
         return [key_from_text(text, types) for text in named], list(named.values())
 
-    def finished(self, released: ReleasedTable, evaluate: Evaluate) -> Finished:
-        """Shape released integers into the table that was asked for; `evaluate` computes with released columns."""
-        aggregation = self.query.aggregation
-        columns: dict[str, list[Value]] = {
-            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
-        }
-        types = {key.name: key.expression.type for key in aggregation.keys}
-        known = [measure.values(released.released[index]) for index, measure in enumerate(self.measures)]
-        for asked in aggregation.asked:
-            index, inner = self.places[asked.name]
-            columns[asked.name] = list(known[index][inner])
-            types[asked.name] = Type.REAL
-        return finish(columns, types, self.query.finish, evaluate)
-
 
 def _by_cell(request: SumRequest, sums: Sums) -> dict[Cell, dict[tuple[Value, ...], int]]:
     """Return every cell by key."""
@@ -246,8 +233,9 @@ def fresh_digest() -> str:
 
 def as_released(query: QueryPlan) -> bool:
     """Say whether a query shows what is released and nothing computed, selected or cut from it."""
-    return all(
-        step.condition is None and step.limit is None and all(isinstance(one, Column) for _, one in step.columns)
+    return not query.totals and all(
+        replace(step, order=()) == PostProcessing(step.columns, None, (), None)
+        and all(isinstance(one, Column) for _, one in step.columns)
         for step in query.finish
     )
 

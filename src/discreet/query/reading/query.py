@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import TypeVar
 
@@ -19,7 +19,8 @@ from discreet.errors import ParameterError, PolicyError, QueryRefused, UnknownNa
 from discreet.query.expression import Type, Value
 from discreet.query.plan import QueryPlan, Scan
 from discreet.query.policy import LARGEST_DOMAIN, Policy
-from discreet.query.reading.grouping import Released, aggregate, finish
+from discreet.query.reading.answers import Released, added_up, around
+from discreet.query.reading.grouping import aggregate
 from discreet.query.reading.key_domains import Evaluate, PublicValues
 from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.parse import (
@@ -79,7 +80,7 @@ def read_query(
         ) from None
     except QueryRefused as refusal:
         raise type(refusal)(_sentence(str(refusal))) from None
-    return QueryPlan(found.aggregation, found.finish)
+    return QueryPlan(found.aggregation, found.finish, found.totals)
 
 
 def _sentence(message: str) -> str:
@@ -115,7 +116,7 @@ class _Reading(Context):
 
     def select(self, select: exp.Select, known: Known, *, inner: bool = False) -> ReadableRows | Released:
         """Return what a SELECT gives: rows, or a released table; `inner` where it stands in brackets."""
-        read = clauses(select)
+        read = clauses(select, answers=True)
         known, defined = self._common_tables(read["with"], known)
         clause = read["where"]
         origin, conditions = rows_of(select, read["from"], _conditions(clause), known, self)
@@ -125,9 +126,12 @@ class _Reading(Context):
         grouped = read["group"] is not None or read["having"] is not None
         grouped = grouped or any(has_aggregate(one) for one in select.expressions)
         if isinstance(origin, Released):
-            return _outer(select, read, origin, grouped)
+            if select.args.get("joins"):
+                raise UnsupportedSQL(ANSWERS)
+            return added_up(select, read, origin) if grouped else around(select, read, origin)
         origin = cohorts(origin, conditions, known, self)
         if inner and groups_units(origin, select, read):
+            clauses(select)
             return per_unit(origin, select, read, self)
         if grouped:
             given = self.bounds, self.keys, self.used
@@ -263,19 +267,9 @@ def _conditions(clause: exp.Expr | None) -> list[exp.Expr]:
     return conjuncts(clause.this)
 
 
-def _outer(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Released, grouped: bool) -> Released:
-    """Return a released table after one more step."""
-    if select.args.get("joins"):
-        raise UnsupportedSQL(ANSWERS)
-    if grouped:
-        raise UnsupportedSQL(
-            "Answers are not added up again. Ask for the coarser groups in one query: fewer columns in GROUP BY."
-        )
-    return finish(select, read, origin)
-
-
 def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: ReadableRows) -> ReadableRows:
     """Return the rows of a SELECT without aggregates."""
+    clauses(select)
     for name, word in (("order", "ORDER BY"), ("limit", "LIMIT")):
         node = read[name]
         if node is not None:
@@ -287,5 +281,5 @@ def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Read
 def _renamed(origin: ReadableRows | Released, alias: str) -> ReadableRows | Released:
     """Return rows or a released table under the name they have in FROM."""
     if isinstance(origin, Released):
-        return Released(origin.aggregation, origin.finish, origin.columns, alias)
+        return replace(origin, alias=alias)
     return ReadableRows(origin.rows, origin.scope.under(alias))

@@ -12,7 +12,7 @@ from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
-from discreet.query.answer import Answer
+from discreet.query.answer import Answer, finished
 from discreet.query.engines import evaluate
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
@@ -193,8 +193,8 @@ class Session:
         released, text, record = charging.once(request, work, timeout=timeout)
         if released is None and text is not None:
             released = ReleasedTable.from_json(text, made.query)
-        finished = made.finished(released, evaluate)
-        return Answer(made, released, finished, record, self.policy.unit, self.policy.lineage, sql)
+        shaped = finished(made, released, evaluate)
+        return Answer(made, released, shaped, record, self.policy.unit, self.policy.lineage, sql)
 
     def top(
         self,

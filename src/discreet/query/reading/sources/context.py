@@ -11,7 +11,7 @@ from sqlglot import exp
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Interval, Type
 from discreet.query.policy import Policy, UnitColumn, UnitIsRow
-from discreet.query.reading.grouping import Released
+from discreet.query.reading.answers import Released
 from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.rows import ReadableRows
 

@@ -10,9 +10,9 @@ import pytest
 from discreet.frames import Type
 from discreet.privacy import ApproxDP
 from discreet.query import Session
+from discreet.query.answer.after_noise.steps import finish
 from discreet.query.expression.expression import Column
 from discreet.query.plan.query_plan import Order, PostProcessing
-from discreet.query.pricing.released_table import finish
 
 N, NAME = Column(Type.REAL, None, "n"), Column(Type.TEXT, None, "name")
 RELEASED = {"name": ["a", "b", None, "d"], "n": [3, 1, 2, 3]}
