@@ -41,7 +41,7 @@ from discreet.query.plan import PostProcessing, Window, WindowKind, gone
 from discreet.query.pricing import PricedQuery, ReleasedTable
 
 _MOST_WEIGHTS = 4_000_000
-_MOST_SAMPLES, _LEAST_SAMPLES = 20_000, 1_000
+_MOST_SAMPLES, _LEAST_SAMPLES = 8_000, 1_000
 _MOST_CELLS = 1_000_000
 _SLOW_CELLS = 20_000  # of variances, which are computed one by one
 _SEED = 2026  # public: nothing private is drawn, and the same answer has the same intervals

@@ -9,7 +9,7 @@ from sqlglot import exp
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Column, Expression, Literal, Type, Value
 from discreet.query.plan import Order, Window, WindowKind
-from discreet.query.reading.expressions import Reader, refused
+from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import bare, fold, only, shown
 from discreet.query.reading.refusals import reason
 
@@ -127,7 +127,9 @@ def read_function(node: exp.Expr, reader: Reader, condition: Expression | None) 
     if isinstance(node, exp.Anonymous) and str(node.this).upper() == "MEAN" and len(node.expressions) == 1:
         return _added(WindowKind.MEAN, node.expressions[0], reader, condition)
     if kind is None:
-        raise refused(node)
+        raise UnsupportedSQL(
+            f"{shown(node)!r} is not understood of answers. Write SUM, AVG, COUNT, MIN or MAX, or RANK() OVER."
+        )
     if kind in _POSITIONS:
         only(node)
         return Window(kind, None, condition=condition)
