@@ -5,7 +5,8 @@ The certificate of a release: what left, under which guarantee, by which record,
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -20,9 +21,15 @@ from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.after_noise import Derived, Finished
 from discreet.query.engines import evaluate
 from discreet.query.expression import Value
-from discreet.query.measures import Estimated, Measure
+from discreet.query.measures import CutRows, Estimated, Measure
 from discreet.query.policy import UNNAMED
-from discreet.query.pricing import PricedQuery, ReleasedTable, measurement_plans
+from discreet.query.pricing import (
+    PricedQuery,
+    ReleasedTable,
+    in_one_line,
+    left_out,
+    measurement_plans,
+)
 from discreet.statistics.measurement import Measurement
 from discreet.statistics.pricing import stated_confidence
 
@@ -200,8 +207,7 @@ class Answer:
         if source is None or totals is None or self.priced.query.totals:
             found = self._computed(column, confidence)
         if source is not None:
-            index, inner = self.priced.places[source]
-            released = self._estimated(index, confidence)[inner]
+            released = self._released_column(source, confidence)
             alone = [(row,) for row in range(len(released))] if totals is None else totals.members
             found = [
                 released[alone[row][0]] if len(alone[row]) == 1 else found[place]
@@ -211,6 +217,40 @@ class Answer:
         return [
             (value, None if low is None else low + 0.0, None if high is None else high + 0.0)
             for value, low, high in found
+        ]
+
+    def _released_column(self, source: str, confidence: float) -> list[Estimated]:
+        """Return an aggregate in every released row, with what bounding cuts in its ends where that was bought."""
+        index, inner = self.priced.places[source]
+        cut = self.priced.cuts.get(source)
+        if cut is None:
+            return self._estimated(index, confidence)[inner]
+        held = _halved(confidence)
+        return _widened(self._estimated(index, held)[inner], self._cut(cut, held))
+
+    def bias(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:
+        """Return about how much bounding takes from a column in every row, if that was bought with `bias=True`.
+
+        The intervals hold if nobody has more rows than the policy's `outer_rows`.
+        """
+        cut = self.priced.cuts.get(self._source(column) or "")
+        if cut is None:
+            raise ParameterError(f"how much is cut of {column!r} was not bought: ask with bias=True")
+        held = stated_confidence(confidence)
+        found = self._cut(cut, held)
+        method = "quantile of the noise, for rows up to the outer bound of the policy"
+        return [
+            Estimate(value, *_around(value, low, high), held, Target.TABLE, self.guarantee, method)
+            for value, low, high in (found[row] for row in self.finished.sources)
+        ]
+
+    def _cut(self, place: int, confidence: float) -> list[Estimated]:
+        """Return what bounding takes away in every group; nothing below 0 where no row adds less than 0."""
+        measure = self.priced.measures[place]
+        least = 0.0 if isinstance(measure, CutRows) and measure.norms.nonnegative else -math.inf
+        return [
+            (max(value, least), max(low or 0.0, least), max(high or 0.0, least))
+            for value, low, high in self._estimated(place, confidence)[0]
         ]
 
     def _computed(self, column: str, confidence: float) -> list[Estimated]:
@@ -239,6 +279,11 @@ class Answer:
 
     def _measure(self, index: int) -> tuple[Measure, Price]:
         return self.priced.measures[index], self.priced.parts[index]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the answer leaves out beside the noise, a sentence each: what is over a bound or clipped."""
+        return left_out(self.priced, self.unit)
 
     @property
     def noise(self) -> dict[str, float | None]:
@@ -319,6 +364,7 @@ class Answer:
                 ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
                 ("guarantee it would keep", with_notion(self.guarantee)),
                 ("bounding", self.priced.bounding.reason),
+                ("left out", in_one_line(self.left_out, self.priced)),
             ]
         again = " (stored answer, handed out again)" if self.record.replayed else ""
         return [
@@ -327,9 +373,16 @@ class Answer:
             ("neighbors", self.relation.sentence),
             *([("standard deviation of the noise", spread)] if spread else []),
             ("bounding", self.priced.bounding.reason),
+            ("left out", in_one_line(self.left_out, self.priced)),
+            *([("about cut", self._cut_words())] if self.priced.cuts and len(self) == 1 else []),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
             *([("paid before", self.record.lost_words)] if self.record.lost else []),
         ]
+
+    def _cut_words(self) -> str:
+        """Say how much was cut, in an answer of one row."""
+        found = [(name, self.bias(name)[0]) for name in self.measured if self._source(name) in self.priced.cuts]
+        return "; ".join(f"{name} {float(one.value):,.6g} [{one.low:,.6g}, {one.high:,.6g}]" for name, one in found)
 
     def table(self, confidence: float = CONFIDENCE) -> Table:
         """Return what people are shown: the first rows with their intervals."""
@@ -359,6 +412,22 @@ def data_of(lineage: str, record: Record) -> str:
 def _around(value: float, low: float | None, high: float | None) -> tuple[float | None, float | None]:
     """Return an interval that holds its value; None and None where none was bought."""
     return (None, None) if low is None or high is None else (min(low, value), max(high, value))
+
+
+def _halved(confidence: float) -> float:
+    """Return the confidence of each of two intervals that hold together with this one."""
+    return 1.0 - (1.0 - confidence) / 2.0
+
+
+def _widened(bounded: Sequence[Estimated], cut: Sequence[Estimated]) -> list[Estimated]:
+    """Return intervals for what is not bounded: those of what is, and of what was cut, end by end, and the value.
+
+    Accuracy. Each of the two holds with half of the chance of error; if both hold, so does their sum.
+    """
+    return [
+        (value, min((low or 0.0) + (least or 0.0), value), max((high or 0.0) + (most or 0.0), value))
+        for (value, low, high), (_, least, most) in zip(bounded, cut, strict=True)
+    ]
 
 
 def _with_ends(value: Value, low: float | None, high: float | None) -> Estimated:

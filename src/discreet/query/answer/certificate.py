@@ -12,11 +12,13 @@ from discreet.display import Table, definition_list, page, paragraph, printable_
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.answer import Answer, plain
+from discreet.query.pricing import included
 
+_NOTHING = paragraph("Nothing: every row counts in full.")
 _CAVEATS = (
     "The guarantee is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
     "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
-    "Intervals cover the noise, for the table as it was clipped and bounded; clipping and bounding may bias an answer.",
+    "Intervals cover the noise, for the table as it was clipped and bounded: what is left out is not in them.",
     "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
 )
 
@@ -39,6 +41,7 @@ class Certificate:
             section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
             section("Under which guarantee", self._repr_html_()),
             section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
+            section("What is left out", "".join(paragraph(words) for words in self.fields["left out"]) or _NOTHING),
             section("What is not guaranteed", "".join(paragraph(words) for words in self.fields["caveats"])),
         ]
         return page(f"Certificate of release {self.fields['record']}", "\n".join(body))
@@ -72,6 +75,7 @@ def certificate_of(answer: Answer) -> Certificate:
             "unit of protection": answer.unit,
             "neighbors": answer.relation.sentence,
             "bounding": priced.bounding.reason,
+            "left out": [*answer.left_out, *([included(priced)] if answer.left_out else [])],
             "mechanisms": [measure.words(part) for measure, part in released],
             "record": answer.record.number,
             "entry": answer.record.entry_hash,

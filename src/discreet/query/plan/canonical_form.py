@@ -40,6 +40,7 @@ def canonical(query: QueryPlan) -> str:
             nodes.number(one.argument, names) if one.argument is not None else None,
             [str(end) for end in one.bounds] if one.bounds is not None else None,
             str(one.level) if one.level is not None else None,
+            *([[str(end) for end in one.sums]] if one.sums is not None else []),
         ]
         for one in query.aggregation.asked
     ]
@@ -78,9 +79,9 @@ def ordered_asked(aggregation: Aggregation) -> tuple[Aggregate, ...]:
     nodes = ExpressionNodes()
     _, names = rows_form(aggregation.source, nodes)
 
-    def rank(one: Aggregate) -> tuple[str, str, str, str]:
+    def rank(one: Aggregate) -> tuple[str, ...]:
         argument = "" if one.argument is None else nodes.ranks[nodes.number(one.argument, names)]
-        return one.kind.name, argument, str(one.bounds), str(one.level)
+        return one.kind.name, argument, str(one.bounds), str(one.level), str(one.sums)
 
     return tuple(sorted(aggregation.asked, key=rank))
 

@@ -30,7 +30,8 @@ from discreet.query.plan.row_sources import (
 )
 
 # those that are written as signs, but for two that are not between their arguments, and three words
-_INFIX = {one for one in Operation if not one.value[0].isalpha()} - {Operation.BIT_NOT, Operation.ADD_DAYS}
+_MOVES = (Operation.ADD_DAYS, Operation.ADD_MONTHS)
+_INFIX = {one for one in Operation if not one.value[0].isalpha()} - {Operation.BIT_NOT, *_MOVES}
 _INFIX |= {Operation.AND, Operation.OR, Operation.LIKE}
 _FEW = 6
 
@@ -87,6 +88,7 @@ def _function(expression: Apply, texts: Sequence[str]) -> str:
         Operation.NEGATE: f"-{first}",
         Operation.BIT_NOT: f"~{first}",
         Operation.ADD_DAYS: f"{first} + {texts[-1]} days",
+        Operation.ADD_MONTHS: f"{first} + {texts[-1]} months",
         Operation.DAYS_BETWEEN: f"DATEDIFF('day', {texts[0]}, {texts[-1]})",
     }
     if operation.name.startswith("TRUNCATE_"):
@@ -103,7 +105,7 @@ def _bracketed(expression: Expression, text: str) -> str:
     """Return the text of an expression in brackets where it needs them; written once, so that depth costs its depth."""
     loose = isinstance(expression, Apply) and (
         expression.operation in _INFIX
-        or expression.operation in (Operation.IN, Operation.IS_NULL, Operation.NOT, Operation.ADD_DAYS)
+        or expression.operation in (Operation.IN, Operation.IS_NULL, Operation.NOT, *_MOVES)
     )
     return f"({text})" if loose else text
 
@@ -185,14 +187,17 @@ def _key(key: Key) -> str:
 
 
 def _asked(one: Aggregate) -> str:
-    """Return an aggregate with its range."""
+    """Return an aggregate with its ranges."""
+    sums = ""
+    if one.sums is not None:
+        sums = f", of a unit in a group {_number(one.sums[0])} to {_number(one.sums[1])}"
     if one.argument is None:
-        return f"{one.kind.value} AS {one.name}"
+        return f"{one.kind.value}{sums} AS {one.name}"
     inner = written_expression(one.argument)
     level = f", {_number(one.level)}" if one.level is not None else ""
     word = "COUNT" if one.kind is MeasureKind.COUNT_VALUES else one.kind.value
     ends = f" within {_number(one.bounds[0])} to {_number(one.bounds[1])}" if one.bounds is not None else ""
-    return f"{word}({inner}{level}){ends} AS {one.name}"
+    return f"{word}({inner}{level}){ends}{sums} AS {one.name}"
 
 
 def _number(value: Fraction) -> str:

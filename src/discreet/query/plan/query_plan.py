@@ -52,13 +52,17 @@ class MeasureKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """One aggregate as it was asked: `bounds` clip the argument; `level` belongs to quantiles (1/2 for MEDIAN)."""
+    """One aggregate as it was asked: `bounds` clip the argument; `level` belongs to quantiles (1/2 for MEDIAN).
+
+    `sums` clips what all rows of one unit add to a group, if that is asked for.
+    """
 
     name: str
     kind: MeasureKind
     argument: Expression | None
     bounds: tuple[Fraction, Fraction] | None
     level: Fraction | None = None
+    sums: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True, slots=True)

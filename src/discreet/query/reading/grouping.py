@@ -8,13 +8,13 @@ from dataclasses import dataclass, field
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, Value, typing_rules
-from discreet.query.plan import Aggregation, Key, PostProcessing, gone
+from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, typing_rules
+from discreet.query.plan import Aggregation, PostProcessing, gone
 from discreet.query.reading.aggregates import Aggregates, default_name
 from discreet.query.reading.answers import Released, Windows, check_totals, grouping_sets, numbered, orders, released
 from discreet.query.reading.answers.released import Clauses, Columns, place_named
 from discreet.query.reading.expressions import Reader
-from discreet.query.reading.key_domains import Evaluate, public_domain, stated_keys
+from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.parse import (
     bare,
     claim,
@@ -22,7 +22,6 @@ from discreet.query.reading.parse import (
     has_aggregate,
     is_aggregate,
     items,
-    look_up,
     only,
     shown,
 )
@@ -49,9 +48,10 @@ def aggregate(
     clauses: Clauses,
     unit: str,
     bounds: Mapping[str, Interval],
-    keys: Mapping[str, Sequence[Value]],
-    evaluate: Evaluate | None,
+    keys: KeyValues,
     used: set[str],
+    *,
+    sums: Mapping[str, Interval],
 ) -> Released:
     """Return the released table of a SELECT with aggregates."""
     if any(isinstance(node, exp.Star) for node in select.expressions):
@@ -59,7 +59,7 @@ def aggregate(
     listed = items(select, None)
     terms, sets = _terms(source, clauses["group"], listed, unit)
     windows = Windows(select)
-    aggregates, labels = Aggregates(source, unit, bounds, used), _labels(listed, source)
+    aggregates, labels = Aggregates(source, unit, bounds, used, sums), _labels(listed, source)
     grouping = _Grouping(source, terms, aggregates, labels, windows, bool(sets))
     columns = grouping.columns(listed)
     having, qualify = clauses["having"], clauses["qualify"]
@@ -70,7 +70,7 @@ def aggregate(
         raise UnsupportedSQL("Groups alone are not shown: ask something about each, such as COUNT(*).")
     step = numbered(clauses, PostProcessing(columns, condition, order, None, windows.read(), kept))
     ordered = grouping.ordered_keys()
-    made = tuple([grouping.key(terms[place], name, keys, evaluate) for place, name in ordered])
+    made = tuple([keys.key(source, terms[place].expression, name, terms[place].name, used) for place, name in ordered])
     aggregation = Aggregation(source.rows, made, tuple(grouping.aggregates.asked))
     places = {place: key for key, (place, _) in enumerate(ordered)}
     totals = tuple([tuple(sorted(places[place] for place in kept)) for kept in sets])
@@ -111,8 +111,7 @@ def _terms(
     """Return the terms of GROUP BY, without repetitions, and the grouping sets by their places where there are some."""
     if clause is None:
         return [], []
-    only(clause, "expressions")
-    sets = grouping_sets(clause.expressions)
+    sets = grouping_sets(group_terms(clause, listed))
     nodes = {id(one): one for kept in sets for one in kept}
     if len(nodes) > MOST_KEYS:
         raise UnsupportedSQL(f"GROUP BY takes at most {MOST_KEYS} keys. Group by fewer columns.")
@@ -144,6 +143,14 @@ def _terms(
     kept = [tuple(dict.fromkeys(places[id(one)] for one in each)) for each in sets]
     plain = not any(isinstance(bare(one), _SETS) for one in clause.expressions)
     return found, [] if plain else kept
+
+
+def group_terms(clause: exp.Expr, listed: _Items) -> list[exp.Expr]:
+    """Return the terms of GROUP BY; ALL stands for the items without aggregates that read a column."""
+    only(clause, "expressions", "all")
+    if not clause.args.get("all"):
+        return list(clause.expressions)
+    return [node for _, node in listed if not has_aggregate(node) and node.find(exp.Column) is not None]
 
 
 def meant_by(node: exp.Expr, source: ReadableRows, listed: _Items) -> exp.Expr:
@@ -229,16 +236,6 @@ class _Grouping:
             doubled = reader.apply(Operation.MULTIPLY, found, typing_rules.literal(2))
             found = bit if node.expressions[0] is one else reader.apply(Operation.ADD, doubled, bit)
         return found
-
-    def key(self, term: _Term, name: str, keys: Mapping[str, Sequence[Value]], evaluate: Evaluate | None) -> Key:
-        """Return a key with its public domain, from the call, the policy or the expression itself."""
-        for label in (name, term.name) if keys else ():
-            given = look_up(label, keys) if label is not None else None
-            if given is not None and label is not None:
-                self.aggregates.used.add(f"key {fold(label)}")
-                return Key(name, term.expression, stated_keys(label, given, term.expression.type))
-        definition, _ = self.source.scope.definition(term.expression)
-        return Key(name, term.expression, public_domain(definition, self.source.scope.base, evaluate))
 
     def _name(self, place: int) -> str:
         """Return the name of a key in the released table."""

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from discreet._optional import unusable
-from discreet.errors import UnsupportedSQL
+from discreet.errors import UnknownName, UnsupportedSQL
 
 try:
     import sqlglot
@@ -193,10 +193,24 @@ def items(select: exp.Select, columns: Sequence[exp.Expr] | None) -> list[tuple[
         if isinstance(written, exp.Star) and columns is not None:
             only(written)
             found.extend((None, column) for column in columns)
+        elif columns is not None and isinstance(written, exp.Column) and isinstance(written.this, exp.Star):
+            found.extend((None, column) for column in _of_table(written, columns))
         else:
             found.append(named_item(written))
     if not found:
         raise UnsupportedSQL(ROWS)
+    return found
+
+
+def _of_table(written: exp.Column, columns: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """Return the columns that table.* stands for."""
+    only(written, "this", "table")
+    only(written.this)
+    tables = [column.table for column in columns if isinstance(column, exp.Column)]
+    found = [one for one, table in zip(columns, tables, strict=True) if fold(table) == fold(written.table)]
+    if not found:
+        near = did_you_mean(written.table, [table for table in tables if table])
+        raise UnknownName(f"There is no table {shown(written.table)!r} in this FROM. {near}")
     return found
 
 
@@ -224,6 +238,11 @@ def table_alias(node: exp.Expr) -> str:
         return ""
     only(alias, "this")
     return alias.name
+
+
+def table_name(node: exp.Table) -> str:
+    """Return the name of a table as a policy writes it, with the schema before it where the query does."""
+    return f"{node.db}.{node.name}" if node.db else node.name
 
 
 def claim(name: str, taken: set[str]) -> None:

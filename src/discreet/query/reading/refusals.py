@@ -21,17 +21,17 @@ COHORT = (
 )
 _SUBQUERY = "compares rows with other rows. Write the values themselves, or join a public table."
 _SAMPLING = "is not understood: leave it out; the privacy of an answer does not come from a sample drawn in SQL."
-_TEXT_MATCH = "is not understood: use LIKE with % and _, or LOWER(x) LIKE ..."
+_TEXT_MATCH = "is not understood: use LIKE or ILIKE with % and _."
 _NESTED_TYPES = "is not understood: columns hold single values. Use numbers, texts, dates and booleans."
 _WINDOW = "looks at other people's rows. Add them up first: windows are understood over GROUP BY and aggregates."
 _GROUPINGS = "is not understood. Ask one query for each grouping."
 _ZONE = "is not understood: times have no time zone here. Use TIMESTAMP."
 
 UNDERSTOOD = (
-    "Understood are ABS, BIN, BIT_COUNT, CEIL, CLAMP, COALESCE, CONCAT, DATEDIFF, DATE_TRUNC, DAY, EXP, FLOOR, "
-    "GREATEST, HOUR, IF, ISODOW, LEAST, LENGTH, LN, LOG10, LOWER, MINUTE, MONTH, NULLIF, POWER, QUARTER, ROUND, "
-    "SIGN, SQRT, SUBSTRING, TRIM, UPPER, XOR, YEAR and the aggregates COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, "
-    "QUANTILE."
+    "Understood are ABS, BIN, BIT_COUNT, CEIL, CLAMP, COALESCE, CONCAT, DATEDIFF, DATE_TRUNC, DAY, DAYNAME, DAYOFWEEK, "
+    "EXP, EXTRACT, FLOOR, GREATEST, HOUR, IF, ISODOW, LEAST, LENGTH, LN, LOG10, LOWER, MINUTE, MONTH, MONTHNAME, "
+    "NULLIF, POWER, QUARTER, ROUND, SIGN, SQRT, STRFTIME, SUBSTRING, TRIM, UPPER, WEEK, WIDTH_BUCKET, XOR, YEAR and "
+    "the aggregates COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, CORR, REGR_SLOPE."
 )
 
 
@@ -50,7 +50,6 @@ _REASONS: dict[str, str] = {
     "Select.locks": "FOR UPDATE is not understood: queries change nothing. Leave it out.",
     "Select.kind": "SELECT AS STRUCT or VALUE is not understood. List the columns.",
     "Table.when": "AT (VERSION or TIMESTAMP) is not understood: the policy names the version of the data.",
-    "Table.db": "Names with a schema or a database are not understood. Write the bare name of a table of the policy.",
     "Table.catalog": "Names with a database are not understood. Write the bare name of a table of the policy.",
     "Table.joins": "Joins in brackets are not understood. Write FROM table JOIN public_table ON ... without brackets.",
     "Subquery.limit": "LIMIT outside of brackets is not understood. Write it inside the SELECT.",
@@ -62,7 +61,6 @@ _REASONS: dict[str, str] = {
     "Group.cube": "WITH CUBE is not understood. Write GROUP BY CUBE (a, b).",
     "Group.grouping_sets": "These GROUPING SETS are not understood. Write GROUP BY GROUPING SETS ((a, b), (a), ()).",
     "Distinct.on": "DISTINCT ON is not understood. Write QUALIFY ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) = 1.",
-    "Group.all": "GROUP BY ALL is not understood. Name the columns, or their positions: GROUP BY 1, 2.",
     "Group.totals": f"WITH TOTALS {_GROUPINGS}",
     "Ordered.with_fill": "WITH FILL is not understood: leave it out.",
     "Ordered.nulls_first": "NULLS FIRST is not understood: NULL comes last. Leave it out.",
@@ -101,7 +99,6 @@ _REASONS: dict[str, str] = {
     "CurrentDatabase": "CURRENT_DATABASE is not a column of the data. Name a column.",
     "CurrentCatalog": "CURRENT_CATALOG is not a column of the data. Name a column.",
     "SessionParameter": "Settings of the database cannot be read. Write the value itself.",
-    "ILike": "ILIKE is not understood. Write LOWER(x) LIKE 'pattern'.",
     "SimilarTo": f"SIMILAR TO {_TEXT_MATCH}",
     "Glob": f"GLOB {_TEXT_MATCH}",
     "Escape": "LIKE ... ESCAPE is not understood: % and _ always stand for other signs.",
@@ -117,11 +114,8 @@ _REASONS: dict[str, str] = {
     "Collate": "COLLATE is not understood. Compare LOWER(x).",
     "AtTimeZone": f"AT TIME ZONE {_ZONE}",
     "Second": "SECOND is not understood. The finest parts of a time are HOUR and MINUTE.",
-    "DayOfWeek": "DAYOFWEEK differs between databases. Write ISODOW(x): 1 for Monday to 7 for Sunday.",
-    "DayOfYear": "DAYOFYEAR is not understood. Write DATEDIFF('day', DATE_TRUNC('year', x), x).",
-    "Dayname": "DAYNAME is not understood. Write ISODOW(x): 1 for Monday to 7 for Sunday.",
-    "Monthname": "MONTHNAME is not understood. Write MONTH(x).",
-    "Interval": "An INTERVAL can only be added to a date, and counts days or weeks: d + INTERVAL 7 DAY.",
+    "Interval": "An INTERVAL can only be added to a date, and counts whole days, weeks, months, quarters or years: "
+    "d + INTERVAL 7 DAY.",
     "StrPosition": "Positions in texts are not understood. Use LIKE '%...%'.",
     "Contains": "CONTAINS is not understood. Use LIKE '%...%'.",
     "StartsWith": "STARTS_WITH is not understood. Use LIKE '...%'.",
@@ -167,7 +161,6 @@ _REASONS: dict[str, str] = {
     **dict.fromkeys(
         ("Placeholder", "Parameter"), "Parameters ($1, ?, :name) are not understood. Write the value itself."
     ),
-    **dict.fromkeys(("Week", "WeekOfYear"), "WEEK is not understood. Write DATE_TRUNC('week', x)."),
     **dict.fromkeys(("PropertyEQ", "Kwarg"), "Named arguments are not understood. Leave out the name."),
     **dict.fromkeys(("Table.sample", "Subquery.sample"), f"TABLESAMPLE {_SAMPLING}"),
     **dict.fromkeys(("Subquery", "Select"), f"A subquery as a value {_SUBQUERY}"),

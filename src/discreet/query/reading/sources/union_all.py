@@ -97,7 +97,7 @@ def _values(one: Visible, scope: Scope, context: Context) -> tuple[Value, ...] |
         return () if definition.value is None else (definition.value,)
     if definition is None or definition.type is Type.REAL:
         return None
-    return public_domain(definition, scope.base, context.evaluate)
+    return public_domain(definition, scope.base, context.keys.evaluate)
 
 
 def _domain(listed: Sequence[tuple[Value, ...] | None]) -> tuple[Value, ...] | None:
