@@ -59,7 +59,7 @@ def fresh(session, made):
     return Answer(made, released, finished(made, released, evaluate), record, "row", "test")
 
 
-@pytest.mark.theorem("Intervals.accuracy")
+@pytest.mark.theorem("ComputedIntervals.accuracy")
 @pytest.mark.parametrize("sql", QUESTIONS)
 def test_intervals_hold_the_truth_as_often_as_they_say(sql, rounds):
     runs = rounds(sample=20, full=2_000)

@@ -38,7 +38,7 @@ _TILTS = np.concatenate([np.linspace(1e-4, 0.98, 400), [0.99, 0.999]])
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class EqualTerms:
     """Equal independent noises with one coefficient, above 0."""
 
     noise: IntegerNoise
@@ -56,11 +56,11 @@ def variance_of(noise: IntegerNoise) -> float:
     return float(noise.variance)  # type: ignore[attr-defined]  # all of these laws know it
 
 
-def sum_quantile(terms: Sequence[Terms], rest: float) -> float:
+def sum_quantile(terms: Sequence[EqualTerms], rest: float) -> float:
     """Return a t that |sum of the terms| exceeds with a chance of at most `rest`, close to the least.
 
     >>> from discreet.laws import DiscreteLaplace
-    >>> one = Terms(DiscreteLaplace(1), 2.0, 1)
+    >>> one = EqualTerms(DiscreteLaplace(1), 2.0, 1)
     >>> sum_quantile([one], 0.05)  # an exact quantile, 3, times the coefficient
     6.0
     """
@@ -74,7 +74,7 @@ def sum_quantile(terms: Sequence[Terms], rest: float) -> float:
     return min(found, _chernoff(terms, rest))
 
 
-def _chernoff(terms: Sequence[Terms], rest: float) -> float:
+def _chernoff(terms: Sequence[EqualTerms], rest: float) -> float:
     laplace = [(one.coefficient * float(one.noise.scale), one.count) for one in terms if _is_laplace(one.noise)]
     normal = sum(
         one.count * (one.coefficient * (float(one.noise.scale) + 0.5)) ** 2
@@ -94,13 +94,13 @@ def _is_laplace(noise: IntegerNoise) -> bool:
     return isinstance(noise, DiscreteLaplace)
 
 
-def _one_class(terms: Terms, rest: float) -> float:
+def _one_class(terms: EqualTerms, rest: float) -> float:
     """Return the quantile of equal noises: on their own lattice, with nothing to round."""
     masses, step = _lattice(terms.noise, terms.count, rest)
     return (_least(masses, rest) + (step > 1.0)) * step * terms.coefficient
 
 
-def _several(terms: Sequence[Terms], rest: float) -> float:
+def _several(terms: Sequence[EqualTerms], rest: float) -> float:
     """Return the quantile of several classes on a common grid."""
     reach = _chernoff(terms, min(rest * 1e-3, 1e-9))
     step = 2.0 * reach / (_SIZE - 2 * len(terms) - 2)
@@ -144,7 +144,7 @@ def _lattice_known(kind: type[IntegerNoise], scale: object, count: int, rest: fl
     single = _masses(noise, step)
     if count == 1:
         return single, step
-    reach = _chernoff([Terms(noise, 1.0, count)], min(rest * 1e-3, 1e-11))
+    reach = _chernoff([EqualTerms(noise, 1.0, count)], min(rest * 1e-3, 1e-11))
     size = 1 << max(math.ceil(math.log2(2.0 * reach / step + 2)), 4)
     around = np.zeros(size)
     kept = single[: size // 2]
@@ -187,15 +187,15 @@ def _bent_normal(x: Floats) -> Floats:
     return found
 
 
-def _merged(terms: Sequence[Terms]) -> list[Terms]:
+def _merged(terms: Sequence[EqualTerms]) -> list[EqualTerms]:
     """Return at most a few hundred classes: coefficients are raised by up to 2 %, which only widens the sum."""
     if len(terms) <= _MANY:
         return list(terms)
-    found: dict[tuple[type[IntegerNoise], object, int], Terms] = {}
+    found: dict[tuple[type[IntegerNoise], object, int], EqualTerms] = {}
     for one in terms:
         level = math.ceil(math.log(one.coefficient * float(one.noise.scale)) / math.log(1.02))
         key = type(one.noise), one.noise.scale, level
         raised = 1.02**level / float(one.noise.scale)
         count = one.count + (found[key].count if key in found else 0)
-        found[key] = Terms(one.noise, raised, count)
+        found[key] = EqualTerms(one.noise, raised, count)
     return list(found.values())
