@@ -62,7 +62,9 @@ def full_floats() -> None:
 def on_card(made: Network) -> Network:
     """Return a network and its batches on the card."""
     there = device()
-    return made._replace(model=made.model.to(there), batch=lambda rows: tuple(one.to(there) for one in made.batch(rows)))
+    return made._replace(
+        model=made.model.to(there), batch=lambda rows: tuple(one.to(there) for one in made.batch(rows))
+    )
 
 
 def sides(network: Network, batch: int) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -204,7 +206,11 @@ def main() -> None:
     parser.add_argument("--small", action="store_true", help="small networks and batches, to try the script")
     parser.add_argument("--noise", action="store_true", help="the noise alone")
     asked = parser.parse_args()
-    for bar in noise(10_000 if asked.small else DRAWS) if asked.noise else steps(tuple(asked.only), asked.rounds, not asked.small):
+    for bar in (
+        noise(10_000 if asked.small else DRAWS)
+        if asked.noise
+        else steps(tuple(asked.only), asked.rounds, not asked.small)
+    ):
         print(" | ".join(cell for cell in bar.cells if cell), flush=True)
 
 

@@ -283,7 +283,11 @@ def _check_kinds(model: Any, loss: Any, clip: Any, exact: Any, compiled: Any) ->
         ("loss", callable(loss), "CrossEntropy(2)"),
         ("clip", hasattr(clip, "norm") and hasattr(clip, "mode"), "Clip(1.0)"),
         ("exact", type(exact) is bool, "True"),
-        ("compiled", type(compiled) is bool and not (compiled and exact is True), "False, as exact sums are proven of operations that stand as they are written"),
+        (
+            "compiled",
+            type(compiled) is bool and not (compiled and exact is True),
+            "False, as exact sums are proven of operations that stand as they are written",
+        ),
     ):
         if not fits:
             raise ParameterError(

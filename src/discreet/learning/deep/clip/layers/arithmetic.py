@@ -61,7 +61,7 @@ class Arithmetic:
             return torch.linalg.vector_norm(flat, dim=1).square_()
         units, size = flat.shape
         if sums_on_card(flat):
-            found: Tensor = _card_sums().squares(flat)
+            found: Tensor = _kernel().squares(flat)
             return found.mul_(1 + 2 * gamma(4 * size + 8))
         step = max(1, CHUNK // max(1, units)) if flat.device.type == "cpu" else max(1, size)
         first = flat if step >= size else flat[:, :step]
@@ -82,7 +82,7 @@ class Arithmetic:
         if not self.exact:
             return (weights.to(flat.dtype) @ flat).view(kept.shape[1:])
         if sums_on_card(flat):
-            return _card_sums().weighted(weights, flat).view(kept.shape[1:])
+            return _kernel().weighted(weights, flat).view(kept.shape[1:])
         if flat.device.type != "cpu":
             return (weights @ flat.double()).view(kept.shape[1:])
         step = max(1, CHUNK // max(1, flat.shape[0]))
@@ -180,7 +180,7 @@ def _sums_are_right(device: Any) -> bool:
     weights = torch.rand(_TRIED[0], generator=source, dtype=torch.float64)
     there = values.to(device)
     try:
-        found = _card_sums().squares(there), _card_sums().weighted(weights.to(device), there)
+        found = _kernel().squares(there), _kernel().weighted(weights.to(device), there)
     except Exception:  # no Triton, or no compiler for it: torch widens the numbers first, which takes more memory
         return False
     wide = values.double()
@@ -196,8 +196,8 @@ def _sums_are_right(device: Any) -> bool:
     return True
 
 
-def _card_sums() -> Any:
+def _kernel() -> Any:
     """Return the module of the kernels, which needs Triton."""
-    from discreet.learning.deep.clip.layers import card_sums
+    from discreet.learning.deep.clip.layers import sums_kernel
 
-    return card_sums
+    return sums_kernel
