@@ -12,7 +12,7 @@ import torch
 
 from discreet.errors import InputError, ParameterError
 from discreet.learning.deep.clip.choice import Choice, chosen_ways
-from discreet.learning.deep.clip.compiled import compiled as as_compiled
+from discreet.learning.deep.clip.compiled import as_compiled
 from discreet.learning.deep.clip.layers import (
     Arithmetic,
     Calls,
@@ -51,7 +51,8 @@ class ClippedSum:
 
     The loss returns one number a row. A person is one row, or `rows` rows whose mean gradient is cut. Modules may be
     called several times and share tensors; what is not trained costs nothing. A person whose gradient is not finite
-    adds nothing, and the others add what they add without it, bit for bit.
+    adds nothing, and the others add what they add without it, bit for bit (on a graphics card words of a table add up
+    in any order, which changes last bits). With `compiled` a call is one function made by torch's compiler.
 
     Privacy. In exact mode the sums S of two batches that differ by one person, all others in the same slots, satisfy
         |S - S'|_2 <= (1 + 2 summation_error) clip.norm.
@@ -102,7 +103,7 @@ class ClippedSum:
         if self.exact and not self.slot_independent:
             self._recording = self._watching(found, [module for module in model.modules() if uneven(module)])
             self.slot_independent = probe(self, self._made_up)
-        self._whole: Callable[..., list[Tensor]] = self._compiled() if compiled else self._sums
+        self._added_up: Callable[..., list[Tensor]] = self._compiled() if compiled else self._sums
 
     @property
     def dimension(self) -> int:
@@ -139,7 +140,7 @@ class ClippedSum:
         here = self._rows_present(present)
         inputs, targets = self._made_up.in_place_of_absent(inputs, targets, here, self.physical * self.rows)
         with torch.no_grad(), secret_masks(self._device):
-            return self._whole(inputs, targets, here)
+            return self._added_up(inputs, targets, here)
 
     def _sums(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:
         """Return the weighted sums of a batch of the right shape."""
@@ -283,16 +284,18 @@ def _check_kinds(model: Any, loss: Any, clip: Any, exact: Any, compiled: Any) ->
         ("loss", callable(loss), "CrossEntropy(2)"),
         ("clip", hasattr(clip, "norm") and hasattr(clip, "mode"), "Clip(1.0)"),
         ("exact", type(exact) is bool, "True"),
-        (
-            "compiled",
-            type(compiled) is bool and not (compiled and exact is True),
-            "False, as exact sums are proven of operations that stand as they are written",
-        ),
+        ("compiled", type(compiled) is bool, "False"),
     ):
         if not fits:
             raise ParameterError(
                 f"{name} must be of its kind; got something else, write {name}={example}, for example.", parameter=name
             )
+    if compiled and exact:
+        raise ParameterError(
+            "compiled must be False for exact sums, which are proven of operations as they are written; got True, "
+            "write compiled=False, or a plan with noise=Float(...).",
+            parameter="compiled",
+        )
 
 
 def _whole(name: str, value: Any) -> int:

@@ -19,6 +19,7 @@ from discreet.errors import AssumptionFailed
 Tensor = Any  # torch.Tensor; torch has no types for mypy here
 
 UNIT_ROUNDOFF = 2.0**-53
+_MANY = 1 << 18  # below, torch starts its own operations faster
 _TRIED = (60, 5_000)
 _trusted: dict[Any, bool] = {}
 CHUNK = 1 << 15  # elements that are widened at a time: they and their copies stay in a cache
@@ -165,8 +166,10 @@ def gram_part_norms(
 
 
 def sums_on_card(flat: Tensor) -> bool:
-    """Say whether a kernel of the graphics card sums these numbers, and sums right there."""
-    if flat.device.type != "cuda" or flat.dtype != torch.float32 or not flat.is_contiguous():
+    """Say whether a kernel of the graphics card sums these numbers: there are many, and it was seen to sum right."""
+    if flat.device.type != "cuda" or flat.numel() < _MANY:
+        return False
+    if flat.dtype != torch.float32 or not flat.is_contiguous():
         return False
     if flat.device not in _trusted:
         _trusted[flat.device] = _sums_are_right(flat.device)
