@@ -16,7 +16,7 @@ from discreet.learning.deep.noise.grid import GradientGrid
 from discreet.learning.deep.noise.integer_sums import IntegerSums, Tensor
 from discreet.randomness.process import Process
 
-_LONG = 1 << 16  # a thread draws as many at once: fewer cost a graphics card more than they cost the thread
+_LONG = 1 << 13  # a thread draws eight such vectors at once, which is cheaper than to wait for a graphics card
 
 
 class IntegerRelease:
