@@ -215,7 +215,7 @@ def rows(only: Sequence[str] = tuple(NETWORKS), large: bool = True) -> Iterator[
 
 
 def _numbers(clipped: ClippedSum, inputs: Any, targets: Any, unit: int) -> list[Any]:
-    return [one.cpu() for one in probe._numbers(clipped, (inputs,), targets, unit)[0]]
+    return [one.cpu() for one in probe._numbers(clipped, (inputs,), targets, unit).own]
 
 
 def against_vmap(only: Sequence[str] = tuple(NETWORKS), large: bool = True) -> Iterator[Bar]:

@@ -15,7 +15,7 @@ torch = pytest.importorskip("torch")
 from benchmarks.deep.models import NETWORKS  # noqa: E402
 from discreet.errors import AssumptionFailed  # noqa: E402
 from discreet.laws import RoundedGaussian  # noqa: E402
-from discreet.learning.deep.clip import ClippedSum, CrossEntropy, probe  # noqa: E402
+from discreet.learning.deep.clip import ClippedSum, CrossEntropy, probe, replay  # noqa: E402
 from discreet.learning.deep.clip.layers import arithmetic  # noqa: E402
 from discreet.learning.deep.noise import GradientGrid, IntegerRelease  # noqa: E402
 from discreet.learning.deep.noise.device import DeviceNoise, chacha  # noqa: E402
@@ -131,12 +131,46 @@ def test_a_row_keeps_its_bits_when_other_rows_or_slots_change(kind):
     network, inputs, targets = made(kind)
     clipped = oracle.clipped_sum(network.model, inputs, targets, oracle.Rule(0.1), classes=network.classes, exact=True)
     assert clipped.slot_independent
-    base, _ = probe._numbers(clipped, (inputs,), targets, 5)
+    base = probe._numbers(clipped, (inputs,), targets, 5)
     for by in (0, 1, 17, ROWS - 1):
         others, labels = (one.cuda() for one in network.batch(ROWS))
         others[5], labels[5] = inputs[5], targets[5]
-        found, _ = probe._numbers(clipped, (others.roll(by, 0),), labels.roll(by, 0), (5 + by) % ROWS)
+        found = probe._numbers(clipped, (others.roll(by, 0),), labels.roll(by, 0), (5 + by) % ROWS)
+        assert all(torch.equal(one, other) for one, other in zip(base.own, found.own, strict=True))
+        assert not base.sums or oracle.distance(found.sums, base.sums) < 1e-13
+
+
+@pytest.mark.parametrize("kind", ["digits", "MLP", "CNN"])
+def test_sums_that_are_played_again_keep_a_rows_bits_and_follow_the_weights(kind):
+    network, inputs, targets = made(kind)
+    clipped = oracle.clipped_sum(network.model, inputs, targets, oracle.Rule(0.1), classes=network.classes, exact=True)
+    assert isinstance(clipped._added_up, replay._Recording)
+    for _ in range(2):
+        only = oracle.everyone(ROWS) & (torch.arange(ROWS) == 5)
+        base = clipped(inputs, targets, only)
+        others, labels = (one.cuda() for one in network.batch(ROWS))
+        others[5], labels[5] = inputs[5], targets[5]
+        found = clipped(others, labels, only)
         assert all(torch.equal(one, other) for one, other in zip(base, found, strict=True))
+        everyone = oracle.everyone(ROWS).cuda()
+        with torch.no_grad():
+            wanted = clipped._sums((inputs,), targets, everyone)
+            assert oracle.distance(clipped(inputs, targets, everyone), wanted) < 1e-13
+            for one in clipped.parameters:
+                one.add_(torch.randn_like(one), alpha=0.01)
+
+
+def test_a_model_that_draws_masks_or_waits_for_the_card_is_not_recorded():
+    class Waiting(torch.nn.Linear):
+        def forward(self, x: Any) -> Any:
+            return super().forward(x) * (2.0 if float(x.detach().square().sum()) >= 0 else 1.0)
+
+    for model in (torch.nn.Sequential(torch.nn.Linear(16, 2), torch.nn.Dropout(0.5)), Waiting(16, 2)):
+        inputs, targets = people()
+        clipped = oracle.clipped_sum(
+            model.cuda(), inputs[:8].cuda(), targets[:8].cuda(), oracle.Rule(0.1), classes=2, exact=False
+        )
+        assert clipped._added_up == clipped._sums
 
 
 @pytest.mark.parametrize("kind", NETWORKS)

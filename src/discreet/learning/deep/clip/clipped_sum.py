@@ -27,6 +27,7 @@ from discreet.learning.deep.clip.layers import (
 from discreet.learning.deep.clip.made_up import MadeUp
 from discreet.learning.deep.clip.probe import probe
 from discreet.learning.deep.clip.recording import Recording
+from discreet.learning.deep.clip.replay import Sums, replayed
 from discreet.learning.deep.clip.settings import check_model, check_settings, secret_masks
 from discreet.learning.deep.clip.survey import ModelSurvey, survey
 from discreet.learning.deep.clip.weights import clip_weights, summation_error
@@ -103,7 +104,7 @@ class ClippedSum:
         if self.exact and not self.slot_independent:
             self._recording = self._watching(found, [module for module in model.modules() if uneven(module)])
             self.slot_independent = probe(self, self._made_up)
-        self._added_up: Callable[..., list[Tensor]] = self._compiled() if compiled else self._sums
+        self._added_up = self._fastest(compiled)
 
     @property
     def dimension(self) -> int:
@@ -196,12 +197,23 @@ class ClippedSum:
             recording.backward(losses, factors if self.rows == 1 else factors / self.rows)
             return losses.detach()
 
-    def _compiled(self) -> Callable[..., list[Tensor]]:
-        """Return the sums as one compiled function, recorded on made-up rows."""
+    def _fastest(self, compiled: bool) -> Sums:
+        """Return the sums as they are, or compiled, or played by the graphics card, as found out on made-up rows."""
         size = self.physical * self.rows
         here = torch.ones(size, dtype=torch.bool, device=self._device)
-        self._arithmetic = Arithmetic(self.exact, traced=True)
-        return as_compiled(self._sums, *self._made_up.batch(size), here)
+        values = (*self._made_up.batch(size), here)
+        if compiled:
+            made = as_compiled(self._steadily, *values)
+            return replayed(made, made, values, exact=False)
+        return replayed(self._sums, self._steadily, values, exact=self.exact)
+
+    def _steadily(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:
+        """Return the weighted sums without a look at any number: where a unit may be lost, all are selected from."""
+        usual, self._arithmetic = self._arithmetic, Arithmetic(self.exact, traced=True)
+        try:
+            return self._sums(inputs, targets, here)
+        finally:
+            self._arithmetic = usual
 
     def _watching(self, found: ModelSurvey, evened: list[Any]) -> Recording:
         """Return what watches the trained modules, and computes the products of some in even widths."""

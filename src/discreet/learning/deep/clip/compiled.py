@@ -7,8 +7,7 @@ from collections.abc import Callable
 import torch
 
 from discreet.learning.deep.clip.layers import Tensor
-
-Sums = Callable[..., list[Tensor]]
+from discreet.learning.deep.clip.replay import Sums
 
 
 def as_compiled(sums: Sums, inputs: tuple[Tensor, ...], targets: Tensor, here: Tensor) -> Sums:

@@ -78,8 +78,8 @@ class Arithmetic:
     def weighted(self, weights: Tensor, kept: Tensor) -> Tensor:
         """Return the sum over units of weight times kept gradient."""
         flat = kept.flatten(1)
-        if self.traced:
-            return (weights.to(flat.dtype).unsqueeze(1) * flat).sum(0).view(kept.shape[1:])  # one pass, when compiled
+        if self.traced and not self.exact:  # one pass over the gradients, when compiled
+            return (weights.to(flat.dtype).unsqueeze(1) * flat).sum(0).view(kept.shape[1:])
         if not self.exact:
             return (weights.to(flat.dtype) @ flat).view(kept.shape[1:])
         if sums_on_card(flat):
