@@ -286,7 +286,8 @@ class _Work:
                 if one.kind == "sum":
                     sums[one.name] = bound
             else:
-                bound = max(min(math.ceil(value - 1e-3), self._every(one)), 1)
+                whole = math.floor(value * 1.001)  # between two whole numbers as many are cut as at the lower one
+                bound = max(min(whole, self._every(one)), 1)
                 arguments[one.kind] = bound
             cut = 0.0 if one.kind == "groups" and bound == self._every(one) else 1 - level
             made.append(SuggestedBound(one.name, bound, self._line(one.kind, bound, one.name), cut, low, high))
