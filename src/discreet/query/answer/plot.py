@@ -38,10 +38,10 @@ class _Drawn:
 
 
 def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
-    """Draw one aggregate of an answer against its keys."""
-    measured = answer.measured
+    """Draw one aggregate of an answer, or what was computed from some, against its keys."""
+    measured = answer.measured + answer.derived
     if not measured:
-        raise ParameterError("this answer has no aggregate as it was released, so there is nothing to draw")
+        raise ParameterError("this answer has no aggregate and nothing computed from one, so there is nothing to draw")
     name = column if column is not None else measured[0]
     if name not in measured:
         raise ParameterError(f"{name!r} is not an aggregate of this answer; there are {', '.join(measured)}")

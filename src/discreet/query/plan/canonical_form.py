@@ -20,7 +20,7 @@ from discreet.query.expression import Expression, Type, Value
 from discreet.query.plan.canonical_nodes import ExpressionNodes, Names, value_in_json
 from discreet.query.plan.canonical_rows import rows_form
 from discreet.query.plan.in_words import written
-from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, Order, QueryPlan, Window, gone
+from discreet.query.plan.query_plan import Aggregate, Aggregation, AnswerWindow, Key, Order, QueryPlan, gone
 from discreet.query.plan.row_sources import RowSource
 
 VERSION = 1
@@ -128,7 +128,7 @@ def _order(terms: Sequence[Order], nodes: ExpressionNodes, names: Names) -> list
     return [[nodes.number(one.expression, names), one.descending] for one in terms]
 
 
-def _window(window: Window, nodes: ExpressionNodes, names: Names) -> Any:
+def _window(window: AnswerWindow, nodes: ExpressionNodes, names: Names) -> Any:
     """Return the node of a window."""
     parts = [None if one is None else nodes.number(one, names) for one in (window.argument, window.condition)]
     parts += [nodes.number(one, names) for one in window.partition]

@@ -9,12 +9,12 @@ from fractions import Fraction
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation
 from discreet.query.plan.query_plan import (
     Aggregate,
+    AnswerWindow,
     Key,
     MeasureKind,
     Order,
     PostProcessing,
     QueryPlan,
-    Window,
     WindowKind,
 )
 from discreet.query.plan.row_sources import (
@@ -228,7 +228,7 @@ def _order(terms: Sequence[Order]) -> str:
     return ", ".join(written_expression(one.expression) + (" DESC" if one.descending else "") for one in terms)
 
 
-def _window(window: Window) -> str:
+def _window(window: AnswerWindow) -> str:
     """Return a window as SQL writes it."""
     counted = "*" if window.kind is WindowKind.COUNT else ""
     inner = counted if window.argument is None else written_expression(window.argument)

@@ -114,7 +114,7 @@ _REAL_WINDOWS = (WindowKind.SUM, WindowKind.MEAN, WindowKind.PERCENT_RANK, Windo
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class AnswerWindow:
     """A window over an answer: a function of the rows of one partition, in an order.
 
     `frame` says which rows are added up, from and to places beside the row itself, None for an end of the partition;
@@ -159,7 +159,7 @@ class PostProcessing:
     condition: Expression | None
     order: tuple[Order, ...]
     limit: int | None
-    windows: tuple[tuple[str, Window], ...] = ()
+    windows: tuple[tuple[str, AnswerWindow], ...] = ()
     kept: Expression | None = None
     distinct: bool = False
     offset: int = 0
