@@ -126,8 +126,8 @@ def suggest(
     """
     if isinstance(multiple, bool) or not isinstance(multiple, int | float) or not 0 < multiple < math.inf:
         raise ParameterError(
-            "multiple must be a number above 0: the answer may cost so many times the price of the suggestion. Nothing was "
-            "spent.",
+            "multiple must be a number above 0: the answer may cost so many times the price of the suggestion. Nothing "
+            "was spent.",
             parameter="multiple",
         )
     name = str(of).strip()
