@@ -27,6 +27,7 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     RowWeights,
     Steps,
     SumRequest,
@@ -45,6 +46,8 @@ def largest(cell: Cell) -> int:
     """Return the most that one row can add to a cell, before its weight."""
     if isinstance(cell, Steps):
         return max(abs(cell.offset), abs(cell.offset + cell.scale.steps)) ** cell.power
+    if isinstance(cell, Paired):
+        return largest(cell.first) ** cell.powers[0] * largest(cell.second) ** cell.powers[1]
     return 1
 
 

@@ -22,6 +22,7 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     Present,
     Request,
     RowWeights,

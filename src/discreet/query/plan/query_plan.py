@@ -43,17 +43,24 @@ class MeasureKind(Enum):
     VARIANCE = "VARIANCE"
     DEVIATION = "STDDEV"
     QUANTILE = "QUANTILE"
+    CORRELATION = "CORR"
+    SLOPE = "REGR_SLOPE"
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """One aggregate as it was asked: `bounds` clip the argument; `level` belongs to quantiles (1/2 for MEDIAN)."""
+    """One aggregate as it was asked: `bounds` clip the argument; `level` belongs to quantiles (1/2 for MEDIAN).
+
+    `second` is the other argument of CORR and REGR_SLOPE, clipped to `second_bounds`.
+    """
 
     name: str
     kind: MeasureKind
     argument: Expression | None
     bounds: tuple[Fraction, Fraction] | None
     level: Fraction | None = None
+    second: Expression | None = None
+    second_bounds: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True, slots=True)

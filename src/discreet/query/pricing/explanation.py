@@ -135,7 +135,8 @@ def _read(made: PricedQuery) -> set[str]:
     """Return the names of all columns that a query reads."""
     aggregation = made.query.aggregation
     expressions: list[Expression] = [key.expression for key in aggregation.keys]
-    expressions += [asked.argument for asked in aggregation.asked if asked.argument is not None]
+    arguments = [one for asked in aggregation.asked for one in (asked.argument, asked.second)]
+    expressions += [one for one in arguments if one is not None]
     expressions += [expression for step in aggregation.source.steps() for expression in step.read]
     return {column.name for expression in expressions for column in expression.columns()}
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from discreet.query.measures import (
     Measure,
     SelectedKeys,
+    association,
     count,
     mean,
     number_of_values,
@@ -39,7 +40,7 @@ def measures(
     """
     bundles: dict[object, list[Aggregate]] = {}
     for one in asked:
-        bundles.setdefault((one.kind, one.argument, one.bounds), []).append(one)
+        bundles.setdefault((one.kind, one.argument, one.bounds, one.second, one.second_bounds), []).append(one)
     places = {
         one.name: (index, inner if one.kind is MeasureKind.QUANTILE else 0)
         for index, bundle in enumerate(bundles.values())
@@ -67,5 +68,7 @@ def _measure(bundle: tuple[Aggregate, ...], bounding: Bounding, noise: Noise) ->
             return variance(first, bounding, noise)
         case MeasureKind.QUANTILE:
             return quantiles(bundle, bounding)
+        case MeasureKind.CORRELATION | MeasureKind.SLOPE:
+            return association(first, bounding)
         case MeasureKind.COUNT_DISTINCT:
             raise AssertionError("a number of values has a bounding of its own")

@@ -25,6 +25,7 @@ _TEXT_MATCH = "is not understood: use LIKE or ILIKE with % and _."
 _NESTED_TYPES = "is not understood: columns hold single values. Use numbers, texts, dates and booleans."
 _WINDOW = "looks at other people's rows. Use GROUP BY and aggregates."
 _GROUPINGS = "is not understood. Ask one query for each grouping."
+_REGRESSION = "is not understood. Ask for REGR_SLOPE(y, x), CORR(x, y), AVG(x) and AVG(y), and compute it from them."
 _ZONE = "is not understood: times have no time zone here. Use TIMESTAMP."
 
 UNDERSTOOD = (
@@ -86,9 +87,11 @@ _REASONS: dict[str, str] = {
     "BitwiseXorAgg": f"BIT_XOR of rows {_SELECTS}",
     "LogicalAnd": "BOOL_AND shows whether one person differs. Write AVG(CASE WHEN x THEN 1 ELSE 0 END).",
     "LogicalOr": "BOOL_OR shows whether one person differs. Write AVG(CASE WHEN x THEN 1 ELSE 0 END).",
-    "Corr": "CORR is not understood. Ask for AVG(x), AVG(y), AVG(x * y) and the STDDEVs, and compute it from them.",
-    "CovarPop": "COVAR_POP is not understood. Ask for AVG(x), AVG(y) and AVG(x * y), and compute it from them.",
-    "CovarSamp": "COVAR_SAMP is not understood. Ask for AVG(x), AVG(y) and AVG(x * y), and compute it from them.",
+    **_named(
+        _REGRESSION, "RegrIntercept", "RegrR2", "RegrAvgx", "RegrAvgy", "RegrCount", "RegrSxx", "RegrSxy", "RegrSyy"
+    ),
+    "CovarPop": "COVAR_POP is not understood. Write REGR_SLOPE(y, x) * VARIANCE(x), or CORR(x, y).",
+    "CovarSamp": "COVAR_SAMP is not understood. Write REGR_SLOPE(y, x) * VARIANCE(x), or CORR(x, y).",
     "Window": f"OVER {_WINDOW}",
     "RowNumber": f"ROW_NUMBER {_WINDOW}",
     "Rand": f"RANDOM {_VOLATILE}",
