@@ -10,7 +10,7 @@ from discreet.errors import PrivateKeys
 from discreet.privacy import ApproxDP, Guarantee, Price, PrivacyLoss, PureDP, Relation, convert
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
-from discreet.query.measures import NumberOfValues, QuantilesOfGroups
+from discreet.query.measures import AssociationOfGroups, NumberOfValues, QuantilesOfGroups
 from discreet.query.plan import EachRow, Engine, Groups, NormWeights, RowWeights
 from discreet.query.policy import Policy, undeclared_texts
 from discreet.query.pricing.measured import measurement_plans
@@ -177,6 +177,8 @@ def _width(measure: Any, part: Any, width: float | None, confidence: float) -> o
     if isinstance(measure, QuantilesOfGroups):
         rank = measure.rank_error(part, confidence)
         return f"{rank:.4g} rows in rank" if rank is not None else "in rank, each with an interval"
+    if isinstance(measure, AssociationOfGroups):
+        return "depends on the data; the answer has an interval"
     return "depends on the rows of a group: state rows_expected="
 
 

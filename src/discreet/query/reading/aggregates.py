@@ -15,6 +15,7 @@ from discreet.errors import MissingBound, ParameterError, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, advice, typing_rules
 from discreet.query.plan import Aggregate, MeasureKind
 from discreet.query.reading.expressions import Reader, number, refused
+from discreet.query.reading.extremes import refuse_extremes
 from discreet.query.reading.parse import bare, fold, is_aggregate, look_up, only, shown
 from discreet.query.reading.refusals import reason
 from discreet.query.reading.rows import ReadableRows, short
@@ -56,6 +57,7 @@ class Aggregates:
 
     def ask(self, node: exp.Expr, name: str | None = None) -> Column:
         """Return the column of the released table that holds an aggregate; without a name it is not shown."""
+        refuse_extremes(node, self.source)
         if id(node) not in self.met:
             self.met[id(node)] = node, self._ask(read_call(node), name)
         return Column(Type.REAL, None, self.met[id(node)][1])

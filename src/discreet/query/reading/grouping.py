@@ -12,6 +12,7 @@ from discreet.query.expression import Column, Expression, Interval, Literal
 from discreet.query.plan import Aggregation, Order, PostProcessing
 from discreet.query.reading.aggregates import Aggregates, default_name
 from discreet.query.reading.expressions import Reader
+from discreet.query.reading.extremes import refuse_extremes
 from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.parse import (
     bare,
@@ -83,6 +84,8 @@ def aggregate(
     if any(isinstance(node, exp.Star) for node in select.expressions):
         raise UnsupportedSQL(ROWS)
     listed = items(select, None)
+    for _, node in listed:
+        refuse_extremes(node, source)
     terms = _terms(source, clauses["group"], listed, unit)
     grouping = _Grouping(source, terms, Aggregates(source, unit, bounds, used), _labels(listed, source))
     columns = grouping.columns(listed)

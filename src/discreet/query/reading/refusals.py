@@ -20,6 +20,10 @@ COHORT = (
     "WHERE id IN (SELECT id FROM ...). Write the values themselves, or join a public table."
 )
 _SUBQUERY = "compares rows with other rows. Write the values themselves, or join a public table."
+_VALUE = (
+    "compares rows with other rows. Ask it by itself first, and write the number that it answers in its place; or "
+    "write the values themselves, or join a public table."
+)
 _SAMPLING = "is not understood: leave it out; the privacy of an answer does not come from a sample drawn in SQL."
 _TEXT_MATCH = "is not understood: use LIKE or ILIKE with % and _."
 _NESTED_TYPES = "is not understood: columns hold single values. Use numbers, texts, dates and booleans."
@@ -165,7 +169,7 @@ _REASONS: dict[str, str] = {
     ),
     **dict.fromkeys(("PropertyEQ", "Kwarg"), "Named arguments are not understood. Leave out the name."),
     **dict.fromkeys(("Table.sample", "Subquery.sample"), f"TABLESAMPLE {_SAMPLING}"),
-    **dict.fromkeys(("Subquery", "Select"), f"A subquery as a value {_SUBQUERY}"),
+    **dict.fromkeys(("Subquery", "Select"), f"A subquery as a value {_VALUE}"),
     **dict.fromkeys(("IgnoreNulls", "RespectNulls"), f"This aggregate {_SELECTS}"),
     **dict.fromkeys(("CurrentTimestamp", "CurrentDatetime"), f"The current time {_VOLATILE}"),
     **dict.fromkeys(
