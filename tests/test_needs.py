@@ -42,7 +42,7 @@ def test_what_rooms_need_has_a_name_and_says_what_it_misses_under_it(name, monke
 def test_the_whole_check_requires_everything_but_the_machine_s_own_browser_and_what_no_list_installs():
     run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     named = re.search(r'^export REQUIRE="\$\{REQUIRE-([a-z,]+)\}"$', run, re.MULTILINE)[1]
-    assert required(named) == NEEDS.keys() - {"browser", "numpyro"}
+    assert required(named) == NEEDS.keys() - {"browser", "cuda", "numpyro"}
 
 
 def test_a_marker_with_an_unknown_name_is_refused():

@@ -62,8 +62,8 @@ def _step(model: Any, inputs: Any, targets: Any, mode: str) -> Callable[[], None
         criterion = loss(wrapped, optimizer, torch.nn.CrossEntropyLoss(), "mean")
 
     def step() -> None:
-        optimizer.zero_grad()
         criterion(wrapped(inputs), targets).backward()
         optimizer.step()
+        optimizer.zero_grad()
 
     return step

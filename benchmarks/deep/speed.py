@@ -43,26 +43,34 @@ def sides(network: Network, batch: int) -> Iterator[tuple[str, Callable[[], None
         yield name, private_step(copy.deepcopy(network.model), network, inputs, targets, exact)
 
 
-def plain_step(model: Any, inputs: Any, targets: Any) -> Callable[[], None]:
+def plain_step(model: Any, inputs: Any, targets: Any, compiled: bool = False) -> Callable[[], None]:
     """Return one step of gradient descent."""
     trained = [value for value in model.parameters() if value.requires_grad]
     optimizer = torch.optim.SGD(trained, lr=RATE)
 
+    def losses() -> Any:
+        return torch.nn.functional.cross_entropy(model(inputs), targets)
+
+    run = torch.compile(losses, dynamic=False) if compiled else losses
+
     def step() -> None:
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(model(inputs), targets).backward()
+        run().backward()
         optimizer.step()
+        optimizer.zero_grad()
 
     return step
 
 
-def private_step(model: Any, network: Network, inputs: Any, targets: Any, exact: bool) -> Callable[[], None]:
+def private_step(
+    model: Any, network: Network, inputs: Any, targets: Any, exact: bool, compiled: bool = False
+) -> Callable[[], None]:
     """Return one private step: clipped sum, noise, update."""
     rows = len(targets)
     example = (torch.zeros_like(inputs[:1]), torch.zeros_like(targets[:1]))
-    rule = Clip(NORM)
-    clipped = ClippedSum(model, CrossEntropy(network.classes), rule, physical=rows, exact=exact, example=example)
-    present = torch.ones(rows, dtype=torch.bool)
+    clipped = ClippedSum(
+        model, CrossEntropy(network.classes), Clip(NORM), physical=rows, exact=exact, example=example, compiled=compiled
+    )
+    present = torch.ones(rows, dtype=torch.bool, device=inputs.device)
     optimizer = torch.optim.SGD(clipped.parameters, lr=RATE)
     release = _release(clipped, rows, exact)
     steps = iter(range(_STEPS))
@@ -81,14 +89,15 @@ def private_step(model: Any, network: Network, inputs: Any, targets: Any, exact:
 def _release(clipped: ClippedSum, rows: int, exact: bool) -> Any:
     """Return what adds noise and hands out steps in order: exact, or torch's normal numbers."""
     shapes = [tuple(one.shape) for one in clipped.parameters]
+    device = clipped.parameters[0].device
     if not exact:
-        return FloatRelease(shapes, deviation=NORM, steps=_STEPS)
+        return FloatRelease(shapes, deviation=NORM, steps=_STEPS, device=device)
     grid = GradientGrid(
         norm=Fraction(NORM), dimension=clipped.dimension, physical=rows, batches=_BATCHES,
         summation_error=Fraction(clipped.summation_error), scale=Fraction(1), fixed_slots=False,
         sizes=tuple(clipped.sizes),
     )  # fmt: skip
-    return IntegerRelease(grid, shapes, steps=_STEPS)
+    return IntegerRelease(grid, shapes, steps=_STEPS, device=device)
 
 
 def ratios(network: Network, batch: int, rounds: int) -> dict[str, float]:

@@ -30,6 +30,7 @@ from discreet.query.plan.request import (
     RowWeights,
     Steps,
     Units,
+    UnitTotal,
 )
 from discreet.query.plan.row_sources import FilterRows, JoinKind, Project, PublicJoin, RowSource, Scan
 from discreet.query.policy.declarations import (
@@ -275,8 +276,15 @@ def cells_of(source: random.Random, form: Form) -> tuple[Cell, ...]:
     pair = Steps(number, FixedPoint(-3, 5, Fraction(2)), offset=-3), Steps(other, FixedPoint(0, 1000, Fraction(1, 4)))
     cells.append(Paired(*pair, source.choice([(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)])))
     if isinstance(form, Groups | EachRow):
-        cells.append(Units())
+        cells += [Units(), *(unit_total(source, number, scale) for _ in range(2))]
     return tuple(source.sample(cells, source.randint(1, len(cells))))
+
+
+def unit_total(source: random.Random, number: Expression, scale: FixedPoint) -> UnitTotal:
+    """Return a total of a unit, clipped to a range that may leave out 0, or hold one number."""
+    inner = source.choice([One(), Present(number), Steps(number, scale), Steps(number, scale, offset=scale.start)])
+    ends = sorted(source.choice([-(2**61), -40, -3, -1, 0, 1, 2, 5, 70, 2**61]) for _ in range(2))
+    return UnitTotal(inner, *ends)
 
 
 def _stored(source: random.Random, kind: Type) -> Any:

@@ -28,7 +28,7 @@ from discreet.query.policy.declarations import (
     UnitLimits,
 )
 from discreet.query.pricing.price import read_price
-from discreet.query.pricing.priced_query import priced
+from discreet.query.pricing.settling import priced
 from tests.query.reference_engine import ReferenceEngine
 
 GROUPS = (0, 1)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from discreet.query.expression import Type
     from discreet.query.policy import Policy, parse_policy, read_policy
     from discreet.query.pricing import Explanation
-    from discreet.query.session import Session, SessionBalance, TopAnswer, Watch
+    from discreet.query.session import Session, SessionBalance, SuggestedBound, Suggestion, TopAnswer, Watch
 
 __all__ = [
     "Answer",
@@ -21,6 +21,8 @@ __all__ = [
     "Record",
     "Session",
     "SessionBalance",
+    "SuggestedBound",
+    "Suggestion",
     "TopAnswer",
     "Type",
     "Watch",

@@ -33,6 +33,7 @@ from discreet.query.plan.request import (
     SumRequest,
     Sums,
     Units,
+    UnitTotal,
 )
 from discreet.query.plan.row_sources import FilterRows, Project, PublicJoin, RowSource, Scan
 from tests.conftest import Rounds
@@ -43,7 +44,9 @@ Vector = dict[Any, int]
 
 
 def largest(cell: Cell) -> int:
-    """Return the most that one row can add to a cell, before its weight."""
+    """Return the most that one row can add to a cell, before its weight, or a whole unit where it is clipped."""
+    if isinstance(cell, UnitTotal):
+        return max(abs(cell.low), abs(cell.high))
     if isinstance(cell, Steps):
         return max(abs(cell.offset), abs(cell.offset + cell.scale.steps)) ** cell.power
     if isinstance(cell, Paired):
@@ -113,7 +116,7 @@ class Case:
         for index, cell in enumerate(request.cells):
             one, two = (by_key(answer, index) for answer in answers)
             assert [one, two] == [by_key(sums, index) for sums in expected], self.engines[0].text(request)
-            weighted = not isinstance(cell, Units)
+            weighted = not isinstance(cell, Units | UnitTotal)
             assert_within(form, difference(one, two), largest(cell), weighted=weighted, copies=1 + self.change)
 
     def check_histogram(self, source: RowSource, keys: tuple[Key, ...], form: Form) -> None:

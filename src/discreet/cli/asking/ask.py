@@ -80,6 +80,7 @@ def to_json(answer: Answer, confidence: float) -> str:
             "guarantee": plain(answer.guarantee),
             "unit": answer.unit,
             "bounding": answer.priced.bounding.reason,
+            "left_out": list(answer.left_out),
             "record": answer.record.number,
             "entry": answer.record.entry_hash,
             "replayed": answer.record.replayed,

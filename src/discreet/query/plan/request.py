@@ -94,6 +94,22 @@ class Units(Cell):
 
 
 @dataclass(frozen=True, slots=True)
+class UnitTotal(Cell):
+    """What all rows of a unit add to `cell` in a group, clipped to `low` .. `high`; 0 for a unit without a value there.
+
+    It stands beside weights, not under them: with the form `Groups`, or where no unit has two rows.
+
+    Stability. A unit moves the cell by at most max(|low|, |high|) in each of at most `groups` groups, and in no other.
+        Proof: the cell is a sum over units, and what a unit adds is a function of its own rows in the group; it is 0,
+        or lies between `low` and `high`. The form keeps at most `groups` groups of a unit, chosen by its own rows.
+    """
+
+    cell: One | Present | Steps
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
 class SumRequest:
     """Sums of cells over bounded rows, by keys. `table` names a bounded table to be read instead of the private one."""
 

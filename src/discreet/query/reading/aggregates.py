@@ -52,6 +52,7 @@ class Aggregates:
     unit: str
     bounds: Mapping[str, Interval]
     used: set[str]
+    sums: Mapping[str, Interval] = field(default_factory=dict)
     asked: list[Aggregate] = field(default_factory=list)
     met: dict[int, tuple[exp.Expr, str]] = field(default_factory=dict)  # by the identity of the node
 
@@ -69,19 +70,37 @@ class Aggregates:
         kind, argument = _filtered(kind, plain, call, reader)
         other = replace(call, argument=call.second)
         second = self._argument(other, reader)[1] if call.second is not None else None
+        sums = self._sums(call, kind, name)
         meant = kind, argument, call.level, second
         alike = [one for one in self.asked if (one.kind, one.argument, one.level, one.second) == meant]
-        if alike and name is None:
+        if alike and name is None and sums in (None, alike[0].sums):
             return alike[0].name
-        needs = plain is not None and kind not in _COUNTS
-        bounds = self._range(call, plain, name if second is None else None) if needs and plain is not None else None
+        needs, own = plain is not None and kind not in _COUNTS, name if second is None else None
+        bounds = self._range(call, plain, own, sums) if needs and plain is not None else None
         second_bounds = self._range(other, second, None) if second is not None else None
         for one in alike:
-            if (one.bounds, one.second_bounds) == (bounds, second_bounds):
+            if (one.bounds, one.sums, one.second_bounds) == (bounds, sums, second_bounds):
                 return one.name
         label = name or f"#{len(self.asked) + 1}"
-        self.asked.append(Aggregate(label, kind, argument, bounds, call.level, second, second_bounds))
+        self.asked.append(Aggregate(label, kind, argument, bounds, call.level, sums, second, second_bounds))
         return label
+
+    def _sums(self, call: AggregateCall, kind: MeasureKind, name: str | None) -> Interval | None:
+        """Return the range that the call gives for what one unit adds to a group: by its name, or as it is written."""
+        if not self.sums:
+            return None
+        written = call.node.sql("duckdb")
+        for stated, ends in self.sums.items():
+            if (name is not None and fold(stated) == fold(name)) or _spaceless(stated) == _spaceless(written):
+                if kind not in (MeasureKind.SUM, *_COUNTS[:2]):
+                    raise ParameterError(
+                        f"sums= clips what one {self.unit} adds to SUM and COUNT; got {shown(stated)}, which is "
+                        f"{shown(call.node)}. Leave it out, or ask for SUM(x) / COUNT(x). Nothing was spent.",
+                        parameter="sums",
+                    )
+                self.used.add(f"sums {stated}")
+                return ends
+        return None
 
     def _argument(self, call: AggregateCall, reader: Reader) -> tuple[MeasureKind, Expression | None]:
         """Return what is added up; a constant that is there is counted like the row itself."""
@@ -97,13 +116,21 @@ class Aggregates:
             raise UnsupportedSQL(_not_numbers(call, argument))
         return call.kind, argument
 
-    def _range(self, call: AggregateCall, argument: Expression, name: str | None) -> Interval:
-        """Return the public range of an argument: the call's own, or what follows from the policy and the query."""
+    def _range(
+        self, call: AggregateCall, argument: Expression, name: str | None, sums: Interval | None = None
+    ) -> Interval:
+        """Return the public range of an argument: the call's own, or what follows from the policy and the query.
+
+        Without one, what a unit may add to a group says how large a value can be.
+        """
         is_column = name is not None and any(fold(one.name) == fold(name) for one in self.source.scope.base.values())
         given = look_up(name, self.bounds) if name and not is_column else None
         if given is not None and name is not None:
             self.used.add(fold(name))
         found = given or short(argument.interval)
+        if found is None and sums is not None:
+            most = max(abs(end) for end in sums)
+            found = (-most, most)
         if found is None:
             raise MissingBound(self._missing(call, argument))
         if found[0] >= found[1]:
@@ -154,6 +181,11 @@ class Aggregates:
         if matches or node.table:
             return len(matches) == 1 and matches[0].unit
         return fold(node.name) in ("unit", fold(self.unit))
+
+
+def _spaceless(text: str) -> str:
+    """Return the text of an aggregate without spaces and capitals."""
+    return "".join(text.split()).casefold()
 
 
 def _end(value: Fraction) -> str:

@@ -24,8 +24,8 @@ def refuse_extremes(node: exp.Expr, source: ReadableRows) -> None:
     if isinstance(call, exp.Mode) or not (argument.type.numeric or argument.type in (Type.DATE, Type.TIMESTAMP)):
         key = shown(inner)
         raise UnsupportedSQL(
-            f"{name} shows a value that few may have. Ask for {key} and COUNT(*) AS n, with GROUP BY {key} and ORDER BY n "
-            "DESC LIMIT 1."
+            f"{name} shows a value that few may have. Ask for {key} and COUNT(*) AS n, with GROUP BY {key} and "
+            "ORDER BY n DESC LIMIT 1."
         )
     level, which = ("0.01", "low") if isinstance(call, exp.Min) else ("0.99", "high")
     raise UnsupportedSQL(

@@ -12,6 +12,7 @@ import torch
 
 from discreet.errors import InputError, ParameterError
 from discreet.learning.deep.clip.choice import Choice, chosen_ways
+from discreet.learning.deep.clip.compiled import compiled as as_compiled
 from discreet.learning.deep.clip.layers import (
     Arithmetic,
     Calls,
@@ -75,8 +76,9 @@ class ClippedSum:
         exact: bool,
         example: tuple[Any, Any],
         rows: int = 1,
+        compiled: bool = False,
     ) -> None:
-        _check_kinds(model, loss, clip, exact)
+        _check_kinds(model, loss, clip, exact, compiled)
         self.model, self.loss, self.physical, self.rows = (
             model,
             loss,
@@ -100,6 +102,7 @@ class ClippedSum:
         if self.exact and not self.slot_independent:
             self._recording = self._watching(found, [module for module in model.modules() if uneven(module)])
             self.slot_independent = probe(self, self._made_up)
+        self._whole: Callable[..., list[Tensor]] = self._compiled() if compiled else self._sums
 
     @property
     def dimension(self) -> int:
@@ -136,7 +139,7 @@ class ClippedSum:
         here = self._rows_present(present)
         inputs, targets = self._made_up.in_place_of_absent(inputs, targets, here, self.physical * self.rows)
         with torch.no_grad(), secret_masks(self._device):
-            return self._sums(inputs, targets, here)
+            return self._whole(inputs, targets, here)
 
     def _sums(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:
         """Return the weighted sums of a batch of the right shape."""
@@ -171,7 +174,9 @@ class ClippedSum:
     def weights(self, parts: Sequence[Part]) -> tuple[Tensor, Tensor | None]:
         """Return the weight of each unit and the units that are lost, of parts that are clipped together."""
         norm = self.norm / math.sqrt(len(self._layers)) * (1 - 2.0**-50) if self._mode == "per layer" else self.norm
-        return clip_weights(parts, norm, normalized=self._mode == "normalized", exact=self.exact)
+        return clip_weights(
+            parts, norm, normalized=self._mode == "normalized", exact=self.exact, traced=self._arithmetic.traced
+        )
 
     def _add(self, sums: list[Any], places: Sequence[int], parts: list[Part | None]) -> None:
         """Sum the parts that are clipped together, the last first, forgetting each as soon as it is summed."""
@@ -184,11 +189,18 @@ class ClippedSum:
 
     def run(self, inputs: tuple[Any, ...], targets: Any, here: Tensor, ready: Callable[[int, Calls], None]) -> Tensor:
         """Run forward and backward, handing on clusters of layers; return the losses."""
-        with torch.enable_grad(), self._recording.handing_to(ready) as recording:
+        with torch.enable_grad(), self._recording.handing_to(ready, traced=self._arithmetic.traced) as recording:
             losses = self._losses(inputs, targets)
             factors = here.to(losses.dtype)
             recording.backward(losses, factors if self.rows == 1 else factors / self.rows)
             return losses.detach()
+
+    def _compiled(self) -> Callable[..., list[Tensor]]:
+        """Return the sums as one compiled function, recorded on made-up rows."""
+        size = self.physical * self.rows
+        here = torch.ones(size, dtype=torch.bool, device=self._device)
+        self._arithmetic = Arithmetic(self.exact, traced=True)
+        return as_compiled(self._sums, *self._made_up.batch(size), here)
 
     def _watching(self, found: ModelSurvey, evened: list[Any]) -> Recording:
         """Return what watches the trained modules, and computes the products of some in even widths."""
@@ -264,13 +276,14 @@ def _cuda(device: Any) -> list[Any]:
     return [device] if device.type == "cuda" else []
 
 
-def _check_kinds(model: Any, loss: Any, clip: Any, exact: Any) -> None:
+def _check_kinds(model: Any, loss: Any, clip: Any, exact: Any, compiled: Any) -> None:
     """Raise unless the arguments are of the kinds they must be; what is merely true is not `exact=True`."""
     for name, fits, example in (
         ("model", isinstance(model, torch.nn.Module), "torch.nn.Linear(4, 2)"),
         ("loss", callable(loss), "CrossEntropy(2)"),
         ("clip", hasattr(clip, "norm") and hasattr(clip, "mode"), "Clip(1.0)"),
         ("exact", type(exact) is bool, "True"),
+        ("compiled", type(compiled) is bool and not (compiled and exact is True), "False, as exact sums are proven of operations that stand as they are written"),
     ):
         if not fits:
             raise ParameterError(

@@ -42,11 +42,11 @@ class Recording:
         self._nested = any(inner in self._of for one in self._of for inner in one.modules() if inner is not one)
         self._watched = tuple(dict.fromkeys((*self._of, *tables, *evened)))
         self._before: list[tuple[Any, Any]] = []
-        self._open = False
+        self._open = self._traced = False
 
-    def handing_to(self, ready: Callable[[int, Mapping[Any, list[Call]]], None]) -> Self:
-        """Return this recording for a pass, whose clusters are handed to `ready`."""
-        self._ready = ready
+    def handing_to(self, ready: Callable[[int, Mapping[Any, list[Call]]], None], *, traced: bool = False) -> Self:
+        """Return this recording for a pass, whose clusters are handed to `ready`; a traced one looks at no number."""
+        self._ready, self._traced = ready, traced
         self._calls: list[dict[Any, list[Call]] | None] = [{module: [] for module in one} for one in self._clusters]
         self._waiting = [0] * len(self._clusters)
         self._edges: list[Any] = []
@@ -90,9 +90,10 @@ class Recording:
 
     def _looked_up(self, module: Any, ids: Tensor, *others: Any) -> tuple[Any, ...]:
         """Put a word of the table where an id is none, and remember the rows: an error would tell about a person."""
-        low, high = torch.aminmax(ids)
-        if low >= 0 and high < module.num_embeddings:
-            return (ids, *others)
+        if ids.device.type == "cpu" and not self._traced:  # to look at numbers on a graphics card is to wait for it
+            low, high = torch.aminmax(ids)
+            if low >= 0 and high < module.num_embeddings:
+                return (ids, *others)
         fits = ids.clamp(0, module.num_embeddings - 1) == ids
         rows = fits.movedim(self._tables[module], 0).reshape(self._rows, -1).all(1)
         self._fits = rows if self._fits is None else self._fits & rows

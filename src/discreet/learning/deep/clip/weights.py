@@ -14,7 +14,9 @@ LONGEST = 2.0**64  # a longer gradient counts as one that is not finite: its squ
 NORMALIZED = 0.01  # added to the norm in units of the clip norm, so that a tiny gradient stays tiny
 
 
-def clip_weights(parts: Sequence[Part], norm: float, *, normalized: bool, exact: bool) -> tuple[Tensor, Tensor | None]:
+def clip_weights(
+    parts: Sequence[Part], norm: float, *, normalized: bool, exact: bool, traced: bool = False
+) -> tuple[Tensor, Tensor | None]:
     """Return a weight for each unit so that its weighted gradient has norm at most `norm`, and the units that are lost.
 
     Accuracy. In exact mode w |G|_2 <= norm and w Q <= kappa norm, with Q = sqrt(sum over parts of Q_l^2).
@@ -32,10 +34,10 @@ def clip_weights(parts: Sequence[Part], norm: float, *, normalized: bool, exact:
         ratio.masked_fill_(squared <= 0, 0.0)
     if not normalized:
         ratio.clamp_max_(1.0)
-    if float(squared.sum()) < LONGEST**2:
+    if not traced and float(squared.sum()) < LONGEST**2:
         return ratio, None
     usable = squared < LONGEST**2  # not true of what is not a number
-    return torch.where(usable, ratio, 0.0), (~usable).nonzero().flatten()
+    return torch.where(usable, ratio, 0.0), ~usable if traced else (~usable).nonzero().flatten()
 
 
 def _added(values: Sequence[Tensor]) -> Tensor:

@@ -10,7 +10,7 @@ from sqlglot import exp
 from discreet.errors import UnsupportedSQL
 from discreet.query.plan import JoinKind
 from discreet.query.policy import PublicTable
-from discreet.query.reading.grouping import Released
+from discreet.query.reading.answers import Released
 from discreet.query.reading.parse import conjuncts, fold, look_up, only, shown, table_name
 from discreet.query.reading.refusals import reason
 from discreet.query.reading.rows import ReadableRows, unknown_table

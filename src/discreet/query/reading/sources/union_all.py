@@ -11,7 +11,7 @@ from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Type, Value
 from discreet.query.plan import Project, UnionAll
 from discreet.query.policy import LARGEST_DOMAIN, ColumnPolicy
-from discreet.query.reading.grouping import Released
+from discreet.query.reading.answers import Released
 from discreet.query.reading.key_domains import public_domain
 from discreet.query.reading.parse import only, shown
 from discreet.query.reading.rows import ReadableRows, Scope, Visible

@@ -14,9 +14,13 @@ from typing import Any
 
 import torch
 
+from discreet.errors import AssumptionFailed
+
 Tensor = Any  # torch.Tensor; torch has no types for mypy here
 
 UNIT_ROUNDOFF = 2.0**-53
+_TRIED = (60, 5_000)
+_trusted: dict[Any, bool] = {}
 CHUNK = 1 << 15  # elements that are widened at a time: they and their copies stay in a cache
 
 
@@ -32,9 +36,13 @@ def gamma(roundings: int) -> float:
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """How numbers are added: in the type of the tensors, or in float64 with guards (`exact`)."""
+    """How numbers are added: in the type of the tensors, or in float64 with guards (`exact`).
+
+    While operations are recorded for a compiler (`traced`), nothing may depend on what numbers are.
+    """
 
     exact: bool
+    traced: bool = False
 
     def wide(self, values: Tensor) -> Tensor:
         """Return the values in the type that sums are made in."""
@@ -52,6 +60,9 @@ class Arithmetic:
         if not self.exact:
             return torch.linalg.vector_norm(flat, dim=1).square_()
         units, size = flat.shape
+        if sums_on_card(flat):
+            found: Tensor = _card_sums().squares(flat)
+            return found.mul_(1 + 2 * gamma(4 * size + 8))
         step = max(1, CHUNK // max(1, units)) if flat.device.type == "cpu" else max(1, size)
         first = flat if step >= size else flat[:, :step]
         total = torch.linalg.vector_norm(first.double(), dim=1).square_()
@@ -66,8 +77,12 @@ class Arithmetic:
     def weighted(self, weights: Tensor, kept: Tensor) -> Tensor:
         """Return the sum over units of weight times kept gradient."""
         flat = kept.flatten(1)
+        if self.traced:
+            return (weights.to(flat.dtype).unsqueeze(1) * flat).sum(0).view(kept.shape[1:])  # one pass, when compiled
         if not self.exact:
             return (weights.to(flat.dtype) @ flat).view(kept.shape[1:])
+        if sums_on_card(flat):
+            return _card_sums().weighted(weights, flat).view(kept.shape[1:])
         if flat.device.type != "cpu":
             return (weights @ flat.double()).view(kept.shape[1:])
         step = max(1, CHUNK // max(1, flat.shape[0]))
@@ -83,7 +98,7 @@ class Part:
 
     `squared` is an upper bound on |G|^2 in exact mode; `reach` is one on Q^2 where Q may exceed |G|, else None;
     `total(weights, lost)` returns the weighted sum for each parameter; `lost` holds the indices of units that are not
-    finite, to be left out by selection, or None.
+    finite, to be left out by selection, or a truth value for each unit, or None.
     """
 
     squared: Tensor
@@ -101,10 +116,7 @@ def kept_part(arithmetic: Arithmetic, kept: Sequence[Tensor]) -> Part:
     squared = sum(arithmetic.squares(one) for one in kept)
 
     def total(weights: Tensor, lost: Tensor | None) -> list[Tensor]:
-        for one in kept:
-            if lost is not None:
-                one[lost] = 0
-        return [arithmetic.weighted(weights, one) for one in kept]
+        return [arithmetic.weighted(weights, one if lost is None else cleared(one, lost)) for one in kept]
 
     return Part(squared, None, total, sum(one.numel() * one.element_size() for one in kept))
 
@@ -113,7 +125,13 @@ def without(values: Tensor, lost: Tensor | None) -> Tensor:
     """Return the values with the lost units set to zero, by selection: zero times infinity is not a number."""
     if lost is None:
         return values
-    values = values.clone()
+    return cleared(values.clone(), lost)
+
+
+def cleared(values: Tensor, lost: Tensor) -> Tensor:
+    """Return the values, overwritten with zero for the units that are lost: their indices, or a truth value each."""
+    if lost.dtype == torch.bool:
+        return values.masked_fill_(lost.view(-1, *(1,) * (values.dim() - 1)), 0)
     values[lost] = 0
     return values
 
@@ -125,9 +143,7 @@ def scaled(arithmetic: Arithmetic, weights: Tensor, values: Tensor, lost: Tensor
         product = values.to(torch.float64, copy=True).mul_(factors)
     else:
         product = values * factors.to(values.dtype)
-    if lost is not None:
-        product[lost] = 0
-    return product
+    return product if lost is None else cleared(product, lost)
 
 
 def gram_part_norms(
@@ -146,3 +162,42 @@ def gram_part_norms(
     reach = lengths.sum(1).square_().mul_(1 + 2 * gamma(4 * (roundings + positions) + 16))
     guard = 2 * gamma(roundings + positions * positions + 8)
     return (squared + guard * reach).mul_(1 + 2.0**-50).clamp_min_(0), reach
+
+
+def sums_on_card(flat: Tensor) -> bool:
+    """Say whether a kernel of the graphics card sums these numbers, and sums right there."""
+    if flat.device.type != "cuda" or flat.dtype != torch.float32 or not flat.is_contiguous():
+        return False
+    if flat.device not in _trusted:
+        _trusted[flat.device] = _sums_are_right(flat.device)
+    return _trusted[flat.device]
+
+
+def _sums_are_right(device: Any) -> bool:
+    """Say whether the kernels can be made; raise unless they sum as torch does, also what is below normal numbers."""
+    source = torch.Generator().manual_seed(0)
+    values = torch.randn(_TRIED, generator=source) * torch.logspace(-44, 15, _TRIED[0]).unsqueeze(1)
+    weights = torch.rand(_TRIED[0], generator=source, dtype=torch.float64)
+    there = values.to(device)
+    try:
+        found = _card_sums().squares(there), _card_sums().weighted(weights.to(device), there)
+    except Exception:  # no Triton, or no compiler for it: torch widens the numbers first, which takes more memory
+        return False
+    wide = values.double()
+    wanted = wide.square().sum(1), weights @ wide
+    scales = wanted[0], weights @ wide.abs()
+    error = 2 * gamma(_TRIED[0] * _TRIED[1])
+    for mine, theirs, scale in zip(found, wanted, scales, strict=True):
+        if not bool(((mine.cpu() - theirs).abs() <= error * scale).all()):
+            raise AssumptionFailed(
+                f"float64 sums on {str(device)!r} must be right to the last bits; got others from a kernel made by "
+                "Triton, train on the processor."
+            )
+    return True
+
+
+def _card_sums() -> Any:
+    """Return the module of the kernels, which needs Triton."""
+    from discreet.learning.deep.clip.layers import card_sums
+
+    return card_sums

@@ -15,9 +15,7 @@ Reference. Bernstein 2008; Nir, Langley 2018 (RFC 8439).
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable
-from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -36,18 +34,17 @@ _CHUNK = {"cpu": 1 << 14}  # blocks at a time: on a processor as many as its cac
 _LARGE_CHUNK = 1 << 21
 _TRIED_BLOCKS = 67
 _trusted: set[str] = set()
-_failed: set[str] = set()
 
 
-def keystream(count: int, device: Any = "cpu") -> Tensor:
-    """Return `count` independent uniform 64-bit words as an int64 tensor, under a new key.
+def keystream(count: int, device: Any = "cpu", key: bytes | None = None) -> Tensor:
+    """Return `count` independent uniform 64-bit words as an int64 tensor, under a new key unless one is given.
 
     >>> keystream(5).shape
     torch.Size([5])
     """
     place = torch.device(device)
     _ensure_right(place)
-    return _stream(_new_key(), count, place)
+    return _stream(new_key() if key is None else key, count, place)
 
 
 def blocks(key: bytes, first: int, count: int, device: Any = "cpu", nonce: bytes = bytes(12)) -> Tensor:
@@ -58,9 +55,9 @@ def blocks(key: bytes, first: int, count: int, device: Any = "cpu", nonce: bytes
     fixed = (*_CONSTANTS, *struct.unpack("<8i", key), 0, *struct.unpack("<3i", nonce))
     start = torch.tensor(fixed, dtype=torch.int32, device=device).unsqueeze(1).repeat(1, count)
     start[12] = torch.arange(first, first + count, dtype=torch.int32, device=device)
-    mix, mixed = _mixer(device), start
+    mixed = start
     for _ in range(10):
-        mixed = mix(mixed)
+        mixed = _double_round(mixed)
     return (mixed + start).t().contiguous()
 
 
@@ -73,28 +70,6 @@ def _double_round(state: Tensor) -> Tensor:
             for place, word in zip(at, _quarter_round(*(s[place] for place in at)), strict=True):
                 s[place] = word
     return torch.stack(s)
-
-
-def _mixer(device: Any) -> Callable[[Tensor], Tensor]:
-    """Return the double round for a device: as one compiled kernel on a graphics card, where that can be made."""
-    if device.type == "cpu" or "compiled" in _failed:
-        return _double_round
-    return _compiled_double_round
-
-
-def _compiled_double_round(state: Tensor) -> Tensor:
-    """Run the compiled double round; where there is no compiler, the plain one does the same, only slower."""
-    try:
-        return _compiled()(state)
-    except Exception:
-        _failed.add("compiled")
-        return _double_round(state)
-
-
-@lru_cache(maxsize=1)
-def _compiled() -> Callable[[Tensor], Tensor]:
-    """Return the double round as compiled by torch: integer operations, so nothing depends on how it is done."""
-    return cast("Callable[[Tensor], Tensor]", torch.compile(_double_round, dynamic=False))
 
 
 def _quarter_round(a: Tensor, b: Tensor, c: Tensor, d: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -125,8 +100,8 @@ def _stream(key: bytes, count: int, device: Any) -> Tensor:
     return torch.cat([part.reshape(-1) for part in parts]).view(torch.int64)[:count]
 
 
-def _new_key() -> bytes:
-    """Draw a key."""
+def new_key() -> bytes:
+    """Draw a key, which must be used once."""
     return bytes(words(4).tobytes())
 
 
@@ -135,7 +110,7 @@ def _ensure_right(device: Any) -> None:
     name = str(device)
     if name in _trusted:
         return
-    key, nonce = _new_key(), words(2).tobytes()[:12]
+    key, nonce = new_key(), words(2).tobytes()[:12]
     found = blocks(key, 1, _TRIED_BLOCKS, device, nonce).cpu().numpy()
     if not np.array_equal(found, reference(key, 1, _TRIED_BLOCKS, nonce)):
         raise AssumptionFailed(

@@ -1,0 +1,36 @@
+"""Ends of intervals beside the values that are shown: they hold the value, and what was cut where that was bought."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from discreet.query.expression import Value
+from discreet.query.measures import Estimated
+
+
+def around(value: float, low: float | None, high: float | None) -> tuple[float | None, float | None]:
+    """Return an interval that holds its value; None and None where none was bought."""
+    return (None, None) if low is None or high is None else (min(low, value), max(high, value))
+
+
+def halved(confidence: float) -> float:
+    """Return the confidence of each of two intervals that hold together with this one."""
+    return 1.0 - (1.0 - confidence) / 2.0
+
+
+def widened(bounded: Sequence[Estimated], cut: Sequence[Estimated]) -> list[Estimated]:
+    """Return intervals for what is not bounded: those of what is, and of what was cut, end by end, and the value.
+
+    Accuracy. Each of the two holds with half of the chance of error; if both hold, so does their sum.
+    """
+    return [
+        (value, min((low or 0.0) + (least or 0.0), value), max((high or 0.0) + (most or 0.0), value))
+        for (value, low, high), (_, least, most) in zip(bounded, cut, strict=True)
+    ]
+
+
+def with_ends(value: Value, low: float | None, high: float | None) -> Estimated:
+    """Return a value with its ends, moved by the rounding of a last digit where the value lies outside."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return value, None, None  # type: ignore[return-value]  # NULL, where there is nothing to compute
+    return value, *around(value, low, high)
