@@ -74,8 +74,8 @@ def asked(kind, name="answer", *, low=0, high=5, level=None, type=Type.INTEGER):
         None if bare else x_column(low, high, type),
         (Fraction(low), Fraction(high)) if ranged else None,
         level,
-        x_column(low, high, type) if pairs else None,
-        (Fraction(low), Fraction(high)) if pairs else None,
+        second=x_column(low, high, type) if pairs else None,
+        second_bounds=(Fraction(low), Fraction(high)) if pairs else None,
     )
 
 

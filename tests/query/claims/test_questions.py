@@ -19,8 +19,6 @@ from tests.query.claims.questions import BENCHMARK, HOSPITAL, TRADE
 
 PAGE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "questions.md"
 ASKED = [("hospital", *one) for one in HOSPITAL] + [("trade", *one) for one in TRADE]
-# What is done with the answer is read elsewhere; these may be answered as they are written, or not yet.
-AFTER_THE_NOISE = {"cte share", "offset", "distinct on answer", "market share", "rollup", "union"}
 DELTA = 1e-9
 
 
@@ -74,11 +72,11 @@ def outcome(session, sql, form):
 def test_questions_are_answered_as_written_or_in_a_private_form(sessions):
     found = {what: outcome(sessions[base], sql, form) for base, what, sql, form in ASKED}
     assert len(ASKED) == 62
-    assert {what for what, how in found.items() if how == "refused"} <= AFTER_THE_NOISE
-    assert {what for what, how in found.items() if how == "private form"} == {
+    assert [what for what, how in found.items() if how == "refused"] == []
+    assert {what for what, how in found.items() if how == "private form"} <= {
         what for _, what, _, form in ASKED if form
     }
-    assert sum(how != "refused" for how in found.values()) >= 54
+    assert sum(how == "as written" for how in found.values()) >= 53
 
 
 @pytest.mark.parametrize("name", BENCHMARK)

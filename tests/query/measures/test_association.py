@@ -30,7 +30,12 @@ ONE_ROW = Bounding(EachRow(), Relation.ADD_REMOVE, 1, 1, 1, 1, True, "one row")
 
 def measure(kind, first=(0, 3), second=(-2, 3), type=Type.INTEGER):
     asked = Aggregate(
-        "a", kind, column("x", type), tuple(map(Fraction, first)), None, column("y", type), tuple(map(Fraction, second))
+        "a",
+        kind,
+        column("x", type),
+        tuple(map(Fraction, first)),
+        second=column("y", type),
+        second_bounds=tuple(map(Fraction, second)),
     )
     return association(asked, ONE_ROW)
 
