@@ -21,7 +21,7 @@ from discreet.bayes import (
     noisy_counts,
     posterior,
 )
-from discreet.bayes.base.diagnostics import bulk
+from discreet.bayes.base.diagnostics import LEAST_EFFECTIVE, bulk
 from discreet.laws import DiscreteLaplace
 from discreet.privacy import Relation
 
@@ -66,7 +66,8 @@ def _compared(what: str, released: Any, exact: Model, augmented: Model) -> Itera
             below = (theirs[..., place] <= end).astype(np.float64)
             effective = 1 / (1 / float(np.min(bulk(below))) + 1 / DRAWS)
             farthest = max(farthest, abs(float(below.mean()) - level) / np.sqrt(level * (1 - level) / effective))
-    yield Bar(f"{what}: quantiles apart", f"{farthest:.2f} se, {least:,.0f} effective draws", "<= 4 se", farthest <= 4)
+    words, enough = f"{farthest:.2f} se, {least:,.0f} effective draws", least >= LEAST_EFFECTIVE
+    yield Bar(f"{what}: quantiles apart", words, "<= 4 se" if enough else "", farthest <= 4 if enough else None)
     ratio = spent / least / cost
     yield Bar(f"{what}: cost of an effective draw, referee / exact", f"{ratio:,.0f}", ">= 50", ratio >= 50)
 

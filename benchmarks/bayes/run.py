@@ -20,6 +20,7 @@ from benchmarks.common.bars import run, section
 SECTIONS = {
     "shares from one count": section("benchmarks.bayes.counts", "beta_binomial"),
     "tables of cells": section("benchmarks.bayes.counts", "cells"),
+    "small tables, summed over": section("benchmarks.bayes.direct", "sums"),
     "large tables": section("benchmarks.bayes.counts", "large"),
     "two answers about one count": section("benchmarks.bayes.counts", "shared"),
     "the largest of 20 groups": section("benchmarks.bayes.groups", "largest"),
@@ -33,6 +34,8 @@ SECTIONS = {
     "regression, Laplace noise": section("benchmarks.bayes.regression", "laplace"),
     "regression, five predictors": section("benchmarks.bayes.regression", "five_predictors"),
     "times": section("benchmarks.bayes.counts", "times"),
+    "A/B from an answer": section("benchmarks.bayes.released", "times"),
+    "the ledger": section("benchmarks.bayes.released", "ledger"),
     "the referee": section("benchmarks.bayes.referee", "rows"),
     "one posterior draw": section("benchmarks.bayes.referee", "one_draw"),
 }

@@ -79,7 +79,7 @@ def test_bounds_are_near_what_people_have(session):
 
 
 def test_a_table_has_lines_for_its_policy(session):
-    found = session.suggest("visits", epsilon=EXACT, times=LATER)
+    found = session.suggest("visits", epsilon=EXACT, times=LATER / 10)
     lines = "\n".join(found.lines)
     assert "[tables.visits] rows = 6" in lines
     assert "groups = 3, rows_per_group = 6  # by ward" in lines
@@ -115,7 +115,9 @@ def test_it_is_shown_like_other_results(session):
 
 
 def test_means_get_a_bound_on_rows_and_private_keys_one_on_groups(session):
-    assert session.suggest("SELECT AVG(cost) AS m FROM visits", epsilon=EXACT, times=LATER).arguments == {"rows": 6}
+    assert session.suggest("SELECT AVG(cost) AS m FROM visits", epsilon=EXACT, times=LATER / 10).arguments == {
+        "rows": 6
+    }
     keyed = session.suggest("SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward", epsilon=EXACT, times=LATER)
     assert keyed.arguments == {"groups": 3, "rows_per_group": 2}
     hidden = session.suggest("SELECT SUM(cost) / COUNT(*) AS m FROM visits", epsilon=EXACT, times=LATER)

@@ -106,7 +106,7 @@ class SolvedGroups:
             return share, yes, np.full_like(yes, one.group.people)
         if one.no is None:
             share = generator.beta(self.a - 1.0, self.b, size=len(yes))
-            return share, yes, yes + generator.negative_binomial(yes + 1, share)
+            return share, yes, yes + _others(yes, share, generator)
         no = found[self.leaves[one.no]]
         return generator.beta(self.a + yes.astype(float), self.b + no.astype(float)), yes, yes + no
 
@@ -164,6 +164,18 @@ def _pool(pair: frozenset[int], group: YesNo, a: float) -> list[Known]:
     """Return what is known beforehand of the number of people in a group."""
     prior = None if group.people is None or isinstance(group.people, int) else group.people.weight
     return [(pair, PoolWeight(a)), *([(pair, prior)] if prior else [])]
+
+
+def _others(yes: NDArray[np.int64], share: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.int64]:
+    """Draw the number of those who say no: negative binomial, Poisson with a Gamma mean; at most 2^60 of them.
+
+    Beyond 2^53 the mean itself is taken: a Poisson number lies within 1e-7 of it.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        means = generator.standard_gamma(yes + 1.0) * ((1.0 - share) / share)
+    means = np.minimum(np.nan_to_num(means, nan=0.0, posinf=2.0**60), 2.0**60)
+    few = means < 2.0**53
+    return np.asarray(np.where(few, generator.poisson(np.where(few, means, 0.0)), means.astype(np.int64)))
 
 
 def _above(root: TreePart, first: TreePart, second: TreePart) -> SumPart:

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import DrawnMarginal, Marginal, Model, Parameter, Probability
-from discreet.bayes.inference import stated_seed
+from discreet.bayes.base import DrawnMarginal, Marginal, Model, Parameter, Probability, stated_seed
 from discreet.bayes.planning.made_up_releases import simulated, stated_runs
 from discreet.bayes.planning.plans import plans_at
 from discreet.display import Progress, Table, listener
