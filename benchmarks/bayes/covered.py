@@ -176,3 +176,14 @@ def model_bars(what: str, timed: Timed, plans: Any, *, reps: int, seed: int) -> 
             yield mass_bar(what, found, one.name)
         for group in (one.groups or (None,)) if one.target.name != "TABLE" else ():
             yield coverage_bar(what, found, one.name, tolerance=within(reps), group=group)
+
+
+def cpu_seconds(work: Callable[[], Any], rounds: int = 41) -> float:
+    """Return the median CPU time of a piece of work, once it has been done before."""
+    work()
+    spent = []
+    for _ in range(rounds):
+        began = time.process_time()
+        work()
+        spent.append(time.process_time() - began)
+    return float(np.median(spent))

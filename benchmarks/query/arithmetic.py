@@ -57,7 +57,7 @@ QUESTIONS = (
         ("sum", "sum"),
     ),
 )
-BUDGETS = {
+BUDGETS: dict[str, tuple[Any, Any]] = {
     "Laplace, epsilon 0.5": (dp.PureDP(1), {"epsilon": 0.5}),
     "Gaussian, rho 0.02": (dp.ZCDP(1), {"rho": 0.02}),
 }
@@ -106,7 +106,7 @@ def _rows(size: int) -> pd.DataFrame:
 
 
 def _session(size: int, budget: Any) -> dp.Session:
-    columns = {
+    columns: Any = {
         "ward": {"type": "integer", "values": list(range(len(PARTS)))},
         "cost": {"min": 0, "max": 100},
         "old": {"type": "boolean"},

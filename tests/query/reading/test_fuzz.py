@@ -36,10 +36,20 @@ VALID = [
     "SELECT SUM(x) FROM (SELECT patient, cost AS x FROM visits UNION ALL SELECT patient, cost FROM stays)",
     "SELECT k, COUNT(DISTINCT code) FROM (SELECT p.id, p.born IS NULL AS k, v.code FROM patients p LEFT JOIN visits v "
     "ON p.id = v.patient AND v.age > 3) GROUP BY k",
+    "SELECT region, 9 * COUNT(*) / SUM(COUNT(*)) OVER () AS s, LAG(COUNT(*), 1, 0) OVER w FROM visits GROUP BY region "
+    "QUALIFY RANK() OVER (PARTITION BY s > 3 ORDER BY COUNT(*) DESC) < 3 WINDOW w AS (ORDER BY region) ORDER BY s",
+    "SELECT DISTINCT n, AVG(n) FILTER (WHERE n > 3) OVER (ORDER BY r ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING) AS a "
+    "FROM (SELECT region AS r, COUNT(*) AS n FROM visits GROUP BY r) ORDER BY a DESC LIMIT 3 OFFSET 1",
+    "SELECT region, emergency, GROUPING(region, emergency) AS g, COUNT(*), AVG(cost) FROM visits "
+    "GROUP BY ROLLUP (region, emergency) HAVING COUNT(*) > 3",
+    "SELECT region, days, SUM(cost) FROM visits GROUP BY GROUPING SETS ((region, days), CUBE (region), ())",
+    "SELECT e, SUM(n) / COUNT(*), SUM(SUM(n)) OVER () FROM (SELECT region, emergency AS e, COUNT(*) AS n FROM visits "
+    "GROUP BY 1, 2) WHERE n > 0 GROUP BY e HAVING MAX(n) > 3",
     *("SELECT COUNT(@) FROM visits".replace("@", text) for text, _ in MEANINGS),
 ]
 _TEXT = """
 SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT AS WITH JOIN LEFT ON USING AND OR NOT IN BETWEEN LIKE IS NULL CASE WHEN
+OFFSET ROLLUP CUBE GROUPING SETS WINDOW ROWS PRECEDING PARTITION RANK LAG
 THEN ELSE END CAST COUNT SUM AVG MEDIAN QUANTILE DISTINCT FILTER OVER UNION ALL EXISTS LATERAL INTERVAL DATE EXTRACT
 visits regions patients region cost age day fee patient code unit t x n ( ) [ ] { } , ; . * + - / // % & | ^ ~ << >> =
 <> < <= > >= :: || -> ? $1 @ # ! \\ ' " ` 0 1 0.5 1e9 1e999 1e 'a' -9223372036854775808 99999999999999999999 1..2

@@ -22,7 +22,7 @@ from discreet.display import Table
 @options.number_option("--rho", words="Price: rho of the suggestion, under a zCDP budget.")
 @options.number_option("--mu", words="Price: mu of the suggestion, under a Gaussian budget.")
 @options.number_option("--share", words="Price: a part of the budget, such as 0.01.")
-@options.stated("--times", click.FloatRange(0, min_open=True), 4.0, "How many times the price the answer may cost.")
+@options.stated("--multiple", click.FloatRange(0, min_open=True), 4.0, "The answer may cost this many times the price.")
 @click.option("--column", "columns", multiple=True, help="A column of the table; all if left out. Repeat it.")
 @bounding_options("bounds", "keys")
 @options.json_option()

@@ -6,7 +6,7 @@ The certificate of a release: what left, under which guarantee, by which record,
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -19,10 +19,11 @@ from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, 
 from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.after_noise import Derived, Finished
+from discreet.query.answer.ends import around, halved, shown, widened, with_ends
+from discreet.query.answer.record import Record, data_of
 from discreet.query.engines import evaluate
 from discreet.query.expression import Value
 from discreet.query.measures import CutRows, Estimated, Measure
-from discreet.query.policy import UNNAMED
 from discreet.query.pricing import (
     PricedQuery,
     ReleasedTable,
@@ -43,27 +44,6 @@ CONFIDENCE = 0.95
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """Where the ledger keeps an answer: the number of the charge and the hash of the entry."""
-
-    number: int
-    entry_hash: str
-    analyst: str
-    replayed: bool  # the stored answer was handed out again, at no cost to the total
-    rehearsed: bool = False  # made-up rows were asked; nothing was released
-    lost: tuple[int, ...] = ()  # earlier charges for the same question that gave no answer and stay spent
-    opening: str = ""  # the hash of the first entry of the ledger, which no other ledger has
-
-    @property
-    def lost_words(self) -> str:
-        """Say which charges for the same question were lost."""
-        numbers = ", ".join(map(str, self.lost))
-        one = "an earlier charge" if len(self.lost) == 1 else "earlier charges"
-        stays = "stays" if len(self.lost) == 1 else "stay"
-        return f"{one} for the same question (record {numbers}) gave no answer and {stays} spent"
-
-
 @dataclass(frozen=True)
 class Answer:
     """A released table. Every aggregate comes with an interval, and so do numbers that were computed from aggregates.
@@ -81,6 +61,7 @@ class Answer:
     unit: str
     lineage: str
     sql: str = ""
+    budget: Guarantee | None = None  # the total one of the policy
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -163,7 +144,7 @@ class Answer:
         what = "the noise" if self._source(column) is not None else "all noises in it"
         method = f"quantile of {what}, for the rows as they were bounded and clipped"
         return [
-            Estimate(value, *_around(value, low, high), held, Target.TABLE, self.guarantee, method)
+            Estimate(value, *around(value, low, high), held, Target.TABLE, self.guarantee, method)
             for value, low, high in self._intervals(column, held)
         ]
 
@@ -179,6 +160,8 @@ class Answer:
         each = 1.0 - (1.0 - held) / count if together else held
         names, columns = self._with_intervals(each)
         words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
+        if self.priced.cuts and self.derived:
+            words += "; columns that were computed do not include what bounding cuts"
         if any(low is None for name in self.measured + self.derived for _, low, _ in self._intervals(name, each)):
             words += f"; {NO_INTERVAL} where an end is empty"
         return Table(names, [list(row) for row in zip(*columns, strict=True)], words)
@@ -213,6 +196,8 @@ class Answer:
                 released[alone[row][0]] if len(alone[row]) == 1 else found[place]
                 for place, row in enumerate(self.finished.sources)
             ]
+        if self.finished.rounding:  # what is shown is not what was released; the ends are
+            found = [with_ends(value, low, high) for value, (_, low, high) in zip(self[column], found, strict=True)]
         # 0.0 is added for the sake of the negative zero, which people do not expect
         return [
             (value, None if low is None else low + 0.0, None if high is None else high + 0.0)
@@ -225,8 +210,8 @@ class Answer:
         cut = self.priced.cuts.get(source)
         if cut is None:
             return self._estimated(index, confidence)[inner]
-        held = _halved(confidence)
-        return _widened(self._estimated(index, held)[inner], self._cut(cut, held))
+        held = halved(confidence)
+        return widened(self._estimated(index, held)[inner], self._cut(cut, held))
 
     def bias(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:
         """Return about how much bounding takes from a column in every row, if that was bought with `bias=True`.
@@ -240,7 +225,7 @@ class Answer:
         found = self._cut(cut, held)
         method = "quantile of the noise, for rows up to the outer bound of the policy"
         return [
-            Estimate(value, *_around(value, low, high), held, Target.TABLE, self.guarantee, method)
+            Estimate(value, *around(value, low, high), held, Target.TABLE, self.guarantee, method)
             for value, low, high in (found[row] for row in self.finished.sources)
         ]
 
@@ -256,7 +241,7 @@ class Answer:
     def _computed(self, column: str, confidence: float) -> list[Estimated]:
         """Return a column that was computed after the noise, with ends that hold the values that are shown."""
         ends = self._after_noise.ends(column, 1.0 - confidence)
-        return [_with_ends(value, *pair) for value, pair in zip(self[column], ends, strict=True)]
+        return [with_ends(value, *pair) for value, pair in zip(self[column], ends, strict=True)]
 
     @cached_property
     def _after_noise(self) -> Derived:
@@ -374,6 +359,7 @@ class Answer:
             *([("standard deviation of the noise", spread)] if spread else []),
             ("bounding", self.priced.bounding.reason),
             ("left out", in_one_line(self.left_out, self.priced)),
+            *([("rounding", self.finished.rounding.words)] if self.finished.rounding else []),
             *([("about cut", self._cut_words())] if self.priced.cuts and len(self) == 1 else []),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
             *([("paid before", self.record.lost_words)] if self.record.lost else []),
@@ -385,11 +371,20 @@ class Answer:
         return "; ".join(f"{name} {float(one.value):,.6g} [{one.low:,.6g}, {one.high:,.6g}]" for name, one in found)
 
     def table(self, confidence: float = CONFIDENCE) -> Table:
-        """Return what people are shown: the first rows with their intervals."""
-        whole = self.intervals(confidence)
+        """Return what people are shown: the first rows with their intervals, rounded to their noise."""
+        whole = self._rounded(self.intervals(confidence))
         left = len(whole) - _SHOWN
         caption = f"{whole.caption}; {left:,} more rows" if left > 0 else whole.caption
         return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6)
+
+    def _rounded(self, whole: Table) -> Table:
+        """Return a table of intervals with values rounded to their noise."""
+        columns = [list(column) for column in zip(*whole.rows, strict=True)]
+        for name in self.measured + self.derived if columns else ():
+            place = whole.columns.index(name)
+            three = [shown(*row) for row in zip(*columns[place : place + 3], strict=True)]
+            columns[place : place + 3] = [list(one) for one in zip(*three, strict=True)]
+        return Table(whole.columns, [list(row) for row in zip(*columns, strict=True)], whole.caption)
 
     def __str__(self) -> str:
         lines = [visible(f"{name}: {words}") for name, words in self.facts()]
@@ -400,49 +395,6 @@ class Answer:
         return self.table()._repr_html_() + definition_list(self.facts())
 
 
-def data_of(lineage: str, record: Record) -> str:
-    """Return a name for the data that was asked: its lineage; frames without one, and made-up rows, are as the ledger.
-
-    Two sessions on frames that nobody named are about different people, as are two rehearsals; each has a ledger.
-    """
-    unnamed = record.rehearsed or lineage == UNNAMED
-    return f"{lineage} (ledger {record.opening[:16]})" if unnamed else lineage
-
-
-def _around(value: float, low: float | None, high: float | None) -> tuple[float | None, float | None]:
-    """Return an interval that holds its value; None and None where none was bought."""
-    return (None, None) if low is None or high is None else (min(low, value), max(high, value))
-
-
-def _halved(confidence: float) -> float:
-    """Return the confidence of each of two intervals that hold together with this one."""
-    return 1.0 - (1.0 - confidence) / 2.0
-
-
-def _widened(bounded: Sequence[Estimated], cut: Sequence[Estimated]) -> list[Estimated]:
-    """Return intervals for what is not bounded: those of what is, and of what was cut, end by end, and the value.
-
-    Accuracy. Each of the two holds with half of the chance of error; if both hold, so does their sum.
-    """
-    return [
-        (value, min((low or 0.0) + (least or 0.0), value), max((high or 0.0) + (most or 0.0), value))
-        for (value, low, high), (_, least, most) in zip(bounded, cut, strict=True)
-    ]
-
-
-def _with_ends(value: Value, low: float | None, high: float | None) -> Estimated:
-    """Return a value with its ends, moved by the rounding of a last digit where the value lies outside."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return value, None, None  # type: ignore[return-value]  # NULL, where there is nothing to compute
-    return value, *_around(value, low, high)
-
-
 def plain(value: Value) -> bool | int | float | str | None:
     """Return a value as JSON can hold it."""
     return value.isoformat() if isinstance(value, date | datetime) else value
-
-
-def key_columns(answer: Answer) -> list[str]:
-    """Return the columns of an answer that are keys shown unchanged."""
-    keys = {key.name for key in answer.priced.query.aggregation.keys}
-    return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]

@@ -15,12 +15,12 @@ from discreet.query.plan.in_words import written, written_expression
 from discreet.query.plan.query_plan import (
     Aggregate,
     Aggregation,
+    AnswerWindow,
     Key,
     MeasureKind,
     Order,
     PostProcessing,
     QueryPlan,
-    Window,
     WindowKind,
     gone,
 )
@@ -33,6 +33,7 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     Present,
     Request,
     RowWeights,

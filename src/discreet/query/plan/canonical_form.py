@@ -14,13 +14,14 @@ import json
 import math
 from collections.abc import Sequence
 from datetime import date, datetime
+from fractions import Fraction
 from typing import Any
 
 from discreet.query.expression import Expression, Type, Value
 from discreet.query.plan.canonical_nodes import ExpressionNodes, Names, value_in_json
 from discreet.query.plan.canonical_rows import rows_form
 from discreet.query.plan.in_words import written
-from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, Order, QueryPlan, Window, gone
+from discreet.query.plan.query_plan import Aggregate, Aggregation, AnswerWindow, Key, Order, QueryPlan, gone
 from discreet.query.plan.row_sources import RowSource
 
 VERSION = 1
@@ -38,9 +39,10 @@ def canonical(query: QueryPlan) -> str:
         [
             one.kind.name,
             nodes.number(one.argument, names) if one.argument is not None else None,
-            [str(end) for end in one.bounds] if one.bounds is not None else None,
+            _ends(one.bounds),
             str(one.level) if one.level is not None else None,
-            *([[str(end) for end in one.sums]] if one.sums is not None else []),
+            *([] if one.second is None else [nodes.number(one.second, names), _ends(one.second_bounds)]),
+            *([] if one.sums is None else [_ends(one.sums)]),
         ]
         for one in query.aggregation.asked
     ]
@@ -50,6 +52,10 @@ def canonical(query: QueryPlan) -> str:
     return json.dumps(
         {"version": VERSION, **nodes.renumbered(content), "names": shown}, sort_keys=True, separators=(",", ":")
     )
+
+
+def _ends(bounds: tuple[Fraction, Fraction] | None) -> list[str] | None:
+    return [str(end) for end in bounds] if bounds is not None else None
 
 
 def canonical_parts(source: RowSource, expressions: Sequence[Expression]) -> tuple[str, list[str]]:
@@ -80,8 +86,11 @@ def ordered_asked(aggregation: Aggregation) -> tuple[Aggregate, ...]:
     _, names = rows_form(aggregation.source, nodes)
 
     def rank(one: Aggregate) -> tuple[str, ...]:
-        argument = "" if one.argument is None else nodes.ranks[nodes.number(one.argument, names)]
-        return one.kind.name, argument, str(one.bounds), str(one.level), str(one.sums)
+        first, second = (
+            "" if part is None else nodes.ranks[nodes.number(part, names)] for part in (one.argument, one.second)
+        )
+        ends = str(one.second_bounds), str(one.sums)
+        return one.kind.name, first, str(one.bounds), str(one.level), second, *ends
 
     return tuple(sorted(aggregation.asked, key=rank))
 
@@ -128,7 +137,7 @@ def _order(terms: Sequence[Order], nodes: ExpressionNodes, names: Names) -> list
     return [[nodes.number(one.expression, names), one.descending] for one in terms]
 
 
-def _window(window: Window, nodes: ExpressionNodes, names: Names) -> Any:
+def _window(window: AnswerWindow, nodes: ExpressionNodes, names: Names) -> Any:
     """Return the node of a window."""
     parts = [None if one is None else nodes.number(one, names) for one in (window.argument, window.condition)]
     parts += [nodes.number(one, names) for one in window.partition]

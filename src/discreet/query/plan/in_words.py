@@ -9,12 +9,12 @@ from fractions import Fraction
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation
 from discreet.query.plan.query_plan import (
     Aggregate,
+    AnswerWindow,
     Key,
     MeasureKind,
     Order,
     PostProcessing,
     QueryPlan,
-    Window,
     WindowKind,
 )
 from discreet.query.plan.row_sources import (
@@ -197,6 +197,9 @@ def _asked(one: Aggregate) -> str:
     level = f", {_number(one.level)}" if one.level is not None else ""
     word = "COUNT" if one.kind is MeasureKind.COUNT_VALUES else one.kind.value
     ends = f" within {_number(one.bounds[0])} to {_number(one.bounds[1])}" if one.bounds is not None else ""
+    if one.second is not None and one.second_bounds is not None:
+        inner = f"{inner}, {written_expression(one.second)}"
+        ends += f" and {_number(one.second_bounds[0])} to {_number(one.second_bounds[1])}"
     return f"{word}({inner}{level}){ends}{sums} AS {one.name}"
 
 
@@ -228,7 +231,7 @@ def _order(terms: Sequence[Order]) -> str:
     return ", ".join(written_expression(one.expression) + (" DESC" if one.descending else "") for one in terms)
 
 
-def _window(window: Window) -> str:
+def _window(window: AnswerWindow) -> str:
     """Return a window as SQL writes it."""
     counted = "*" if window.kind is WindowKind.COUNT else ""
     inner = counted if window.argument is None else written_expression(window.argument)

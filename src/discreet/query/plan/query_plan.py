@@ -48,13 +48,16 @@ class MeasureKind(Enum):
     VARIANCE = "VARIANCE"
     DEVIATION = "STDDEV"
     QUANTILE = "QUANTILE"
+    CORRELATION = "CORR"
+    SLOPE = "REGR_SLOPE"
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """One aggregate as it was asked: `bounds` clip the argument; `level` belongs to quantiles (1/2 for MEDIAN).
 
-    `sums` clips what all rows of one unit add to a group, if that is asked for.
+    `sums` clips what all rows of one unit add to a group, if that is asked for. `second` is the other argument of CORR
+    and REGR_SLOPE, clipped to `second_bounds`.
     """
 
     name: str
@@ -63,6 +66,8 @@ class Aggregate:
     bounds: tuple[Fraction, Fraction] | None
     level: Fraction | None = None
     sums: tuple[Fraction, Fraction] | None = None
+    second: Expression | None = None
+    second_bounds: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +119,7 @@ _REAL_WINDOWS = (WindowKind.SUM, WindowKind.MEAN, WindowKind.PERCENT_RANK, Windo
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
+class AnswerWindow:
     """A window over an answer: a function of the rows of one partition, in an order.
 
     `frame` says which rows are added up, from and to places beside the row itself, None for an end of the partition;
@@ -159,7 +164,7 @@ class PostProcessing:
     condition: Expression | None
     order: tuple[Order, ...]
     limit: int | None
-    windows: tuple[tuple[str, Window], ...] = ()
+    windows: tuple[tuple[str, AnswerWindow], ...] = ()
     kept: Expression | None = None
     distinct: bool = False
     offset: int = 0

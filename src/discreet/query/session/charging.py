@@ -17,6 +17,7 @@ from discreet.errors import (
     QueryRefused,
     ReleaseSuperseded,
     UnknownName,
+    UnsupportedSQL,
 )
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
@@ -85,6 +86,11 @@ class Charging:
         """Read and price a query; no data is touched. With bounds of its own it does not ask a bounded table."""
         stated = _limits(**(limits or {}))
         query = self.read(sql, bounds=bounds, keys=keys, sums=sums)
+        if bias and query.totals:
+            raise UnsupportedSQL(
+                "bias=True says how much is cut of each group, and ROLLUP, CUBE and GROUPING SETS add groups up. Ask "
+                "with bias=True by the groups, or leave it out. Nothing was spent."
+            )
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
         if handle is not None and (
             _needs_groups(query) or not query.aggregation.source.plain or stated != UnitLimits() or bias

@@ -55,10 +55,18 @@ def number(coins, depth=0):
         return coins.choice(leaves)
     one, two = number(coins, depth + 1), number(coins, depth + 1)
     forms = [
-        f"({one} + {two})", f"({one} - {two})", f"({one} * {two})", f"({one} / NULLIF({two}, 0))", f"ABS({one})", f"-({one})",
-        f"COALESCE({one}, {two})", f"NULLIF({one}, n)", f"CASE WHEN {condition(coins, depth + 1)} THEN {one} ELSE {two} END",
-        f"CASE WHEN {condition(coins, depth + 1)} THEN {one} END", f"ROUND({one}, 1)",
-    ]  # fmt: skip
+        f"({one} + {two})",
+        f"({one} - {two})",
+        f"({one} * {two})",
+        f"({one} / NULLIF({two}, 0))",
+        f"ABS({one})",
+        f"-({one})",
+        f"COALESCE({one}, {two})",
+        f"NULLIF({one}, n)",
+        f"CASE WHEN {condition(coins, depth + 1)} THEN {one} ELSE {two} END",
+        f"CASE WHEN {condition(coins, depth + 1)} THEN {one} END",
+        f"ROUND({one}, 1)",
+    ]
     return coins.choice(forms)
 
 
@@ -82,11 +90,21 @@ def over(coins, *, total=True, frames=True):
     keys = coins.sample(["region", "sex", "day", "n > 5", "LEFT(region, 1)"], coins.randint(0, 2))
     parts = ["PARTITION BY " + ", ".join(keys)] if keys else []
     by = order(coins) if total or coins.random() < 0.5 else coins.choice(["region", "sex DESC", "day", "region, sex"])
-    frame = coins.choice(
-        ["", "", "ROWS UNBOUNDED PRECEDING", "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW",
-         "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
-         "ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING"],
-    ) if total and frames else ""  # fmt: skip
+    frame = (
+        coins.choice(
+            [
+                "",
+                "",
+                "ROWS UNBOUNDED PRECEDING",
+                "ROWS BETWEEN 2 PRECEDING AND CURRENT ROW",
+                "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING",
+                "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+                "ROWS BETWEEN 2 FOLLOWING AND 3 FOLLOWING",
+            ],
+        )
+        if total and frames
+        else ""
+    )
     return f"OVER ({' '.join([*parts, 'ORDER BY ' + by, frame]).strip()})"
 
 
@@ -95,41 +113,50 @@ def window(coins):
     inner = number(coins, 2)
     adds = f"{coins.choice(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT'])}({inner})"
     forms = [
-        f"{adds} {over(coins)}", f"{adds} {over(coins, total=False)}", f"{adds} OVER ()",
-        f"{adds} FILTER (WHERE {condition(coins, 2)}) {over(coins)}", f"COUNT(*) {over(coins)}",
+        f"{adds} {over(coins)}",
+        f"{adds} {over(coins, total=False)}",
+        f"{adds} OVER ()",
+        f"{adds} FILTER (WHERE {condition(coins, 2)}) {over(coins)}",
+        f"COUNT(*) {over(coins)}",
         f"{coins.choice(['RANK', 'DENSE_RANK', 'PERCENT_RANK', 'CUME_DIST'])}() {over(coins, total=False)}",
-        f"ROW_NUMBER() {over(coins, frames=False)}", f"NTILE({coins.randint(1, 7)}) {over(coins, frames=False)}",
+        f"ROW_NUMBER() {over(coins, frames=False)}",
+        f"NTILE({coins.randint(1, 7)}) {over(coins, frames=False)}",
         f"{coins.choice(['LAG', 'LEAD'])}({inner}, {coins.randint(0, 3)}) {over(coins, frames=False)}",
-        f"LAG(n, 1, 7.0) {over(coins, frames=False)}", f"{coins.choice(['FIRST_VALUE', 'LAST_VALUE'])}({inner}) {over(coins)}",
+        f"LAG(n, 1, 7.0) {over(coins, frames=False)}",
+        f"{coins.choice(['FIRST_VALUE', 'LAST_VALUE'])}({inner}) {over(coins)}",
         f"NTH_VALUE({inner}, {coins.randint(1, 3)}) {over(coins)}",
-    ]  # fmt: skip
+    ]
     return coins.choice(forms)
+
+
+def added_up(coins, where):
+    """Return a SELECT that adds up rows of the answer."""
+    keys = coins.sample(["region", "sex", "day"], coins.randint(0, 2))
+    one, two = (f"{coins.choice(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT'])}({number(coins, 1)})" for _ in range(2))
+    shown = [*keys, f"{one} AS a", f"{two} / COUNT(*) AS b", f"COUNT(*) FILTER (WHERE {condition(coins)}) AS d"]
+    parts = ["SELECT", ", ".join(shown), "FROM t"]
+    if keys:
+        parts += [where, "GROUP BY", ", ".join(keys)]
+        parts += ["HAVING", one, "> 3"] if coins.random() < 0.3 else []
+    return parts
 
 
 def statement(coins):
     """Return a SELECT around the answer, and whether its rows have an order."""
-    where = f" WHERE {condition(coins)}" if coins.random() < 0.3 else ""
+    where = f"WHERE {condition(coins)}" if coins.random() < 0.3 else ""
     form = coins.randrange(4)
     if form == 0:
-        keys = coins.sample(["region", "sex", "day"], coins.randint(0, 2))
-        sums = [f"{coins.choice(['SUM', 'AVG', 'MIN', 'MAX', 'COUNT'])}({number(coins, 1)})" for _ in range(2)]
-        shown = [
-            *keys,
-            f"{sums[0]} AS a",
-            f"{sums[1]} / COUNT(*) AS b",
-            f"COUNT(*) FILTER (WHERE {condition(coins)}) AS d",
-        ]
-        having = f" HAVING {sums[0]} > 3" if keys and coins.random() < 0.3 else ""
-        group = " GROUP BY " + ", ".join(keys) if keys else ""
-        return f"SELECT {', '.join(shown)} FROM t{where if keys else ''}{group}{having}", False
+        return " ".join(added_up(coins, where)), False
     if form == 1:
-        keys = coins.sample(["region", "sex", "n > 3", "DAY(day) % 2"], 2)
-        return f"SELECT DISTINCT {keys[0]} AS a, {keys[1]} AS b FROM t{where} ORDER BY a, b LIMIT 5 OFFSET 1", True
+        one, two = coins.sample(["region", "sex", "n > 3", "DAY(day) % 2"], 2)
+        parts = ["SELECT DISTINCT", one, "AS a,", two, "AS b FROM t", where, "ORDER BY a, b LIMIT 5 OFFSET 1"]
+        return " ".join(parts), True
     shown = ["region", "sex", "day", f"{window(coins)} AS w", f"{number(coins)} AS x", f"{window(coins)} + 1 AS v"]
-    last = f" QUALIFY {window(coins)} > {coins.randint(0, 9)}" if coins.random() < 0.3 else ""
+    parts = ["SELECT", ", ".join(shown), "FROM t", where]
+    parts += ["QUALIFY", window(coins), ">", str(coins.randint(0, 9))] if coins.random() < 0.3 else []
     if form == 2:
-        return f"SELECT {', '.join(shown)} FROM t{where}{last}", False
-    return f"SELECT {', '.join(shown)} FROM t{where}{last} ORDER BY {order(coins)} LIMIT 9 OFFSET 2", True
+        return " ".join(parts), False
+    return " ".join([*parts, "ORDER BY", order(coins), "LIMIT 9 OFFSET 2"]), True
 
 
 def comparable(value):

@@ -89,7 +89,8 @@ class Scattering:
         colors = "" if self.colors == 1 else f" of {self.colors} colors"
         low, high = ("0", "1 (bytes: 255)") if self.bounds is None else map(format_number, self.bounds)
         return (
-            f"scattering of {self.side} x {self.side} images{colors}, numbers from {low} to {high}: {CHANNELS} channels at {CELLS} x {CELLS} places, "
+            f"scattering of {self.side} x {self.side} images{colors}, numbers from {low} to {high}: "
+            f"{CHANNELS} channels at {CELLS} x {CELLS} places, "
             "square roots, centered and evened out on made-up strokes, rows of norm 1"
         )
 

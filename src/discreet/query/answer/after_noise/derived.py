@@ -18,11 +18,11 @@ from discreet.laws.noise import IntegerNoise
 from discreet.query.answer.after_noise.forms import (
     Floats,
     Form,
-    Known,
+    KnownColumn,
     Matrix,
-    Ratio,
-    Sampled,
-    Weighted,
+    RatioColumn,
+    SampledColumn,
+    WeightedColumn,
     added,
     chosen,
     divided,
@@ -31,17 +31,17 @@ from discreet.query.answer.after_noise.forms import (
     scaled,
     taken,
 )
-from discreet.query.answer.after_noise.intervals import Ends, Intervals, sampled_ends
-from discreet.query.answer.after_noise.steps import Evaluate, Finished, Stage, evaluated
+from discreet.query.answer.after_noise.intervals import ComputedIntervals, Ends, sampled_ends
+from discreet.query.answer.after_noise.steps import Evaluate, Finished, StepTaken, evaluated
 from discreet.query.answer.after_noise.windows import chosen as looked_up
 from discreet.query.answer.after_noise.windows import counted, frames
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
 from discreet.query.measures import MeanOfGroups, Measure, OneInteger, QuantilesOfGroups, SelectedKeys
-from discreet.query.plan import PostProcessing, Window, WindowKind, gone
+from discreet.query.plan import AnswerWindow, PostProcessing, WindowKind, gone
 from discreet.query.pricing import PricedQuery, ReleasedTable
 
 _MOST_WEIGHTS = 4_000_000
-_MOST_SAMPLES, _LEAST_SAMPLES = 20_000, 1_000
+_MOST_SAMPLES, _LEAST_SAMPLES = 8_000, 1_000
 _MOST_CELLS = 1_000_000
 _SLOW_CELLS = 20_000  # of variances, which are computed one by one
 _SEED = 2026  # public: nothing private is drawn, and the same answer has the same intervals
@@ -68,19 +68,19 @@ class Derived:
     def has(self, column: str) -> bool:
         """Say whether a column was computed from noise, in a way that is followed."""
         form = self.forms[column]
-        return form is not None and not isinstance(form, Known)
+        return form is not None and not isinstance(form, KnownColumn)
 
     def ends(self, column: str, rest: float) -> Ends:
         """Return low and high of a column for each row, each to fail with a chance of at most `rest`."""
         form = self.forms[column]
         none: Ends = [(None, None)] * len(self.finished.rows)
-        if isinstance(form, Sampled):
+        if isinstance(form, SampledColumn):
             return none if form.samples is None else sampled_ends(form.samples, rest)
         return none if form is None else self._intervals.of(form, rest)
 
     @cached_property
-    def _intervals(self) -> Intervals:
-        return Intervals(self.laws, self.law_of)
+    def _intervals(self) -> ComputedIntervals:
+        return ComputedIntervals(self.laws, self.law_of)
 
     @cached_property
     def laws(self) -> tuple[IntegerNoise, ...]:
@@ -134,11 +134,11 @@ class Derived:
         aggregation, totals = self.made.query.aggregation, self.finished.totals
         keys = self.released.keys if totals is None else totals.keys
         found: dict[str, Form | None] = {
-            key.name: Known([one[place] for one in keys]) for place, key in enumerate(aggregation.keys)
+            key.name: KnownColumn([one[place] for one in keys]) for place, key in enumerate(aggregation.keys)
         }
         if totals is not None and self.made.query.totals:
             for place, key in enumerate(aggregation.keys):
-                found[gone(key.name)] = Known([one[place] for one in totals.gone])
+                found[gone(key.name)] = KnownColumn([one[place] for one in totals.gone])
         for asked in aggregation.asked:
             found[asked.name] = self._leaf(*self.made.places[asked.name])
         return found
@@ -153,15 +153,17 @@ class Derived:
             scale = measure.scale
             low, width = float(scale.value(0)), float(scale.steps * scale.grid)
             first, second = self._entry(place, 0, 1.0), self._entry(place, 1, 1.0)
-            below = Weighted(first.numbers + second.numbers, first.weights + second.weights)
-            above = Weighted(low * below.numbers + width * first.numbers, low * below.weights + width * first.weights)
+            below = WeightedColumn(first.numbers + second.numbers, first.weights + second.weights)
+            above = WeightedColumn(
+                low * below.numbers + width * first.numbers, low * below.weights + width * first.weights
+            )
             ends = np.full(len(below.numbers), low), np.full(len(below.numbers), low + width)
-            return Ratio(above, below, ends)
+            return RatioColumn(above, below, ends)
         if isinstance(measure, QuantilesOfGroups):
             return None
-        return Sampled(lambda: self._of_measure(measure, place, inner))
+        return SampledColumn(lambda: self._of_measure(measure, place, inner))
 
-    def _entry(self, place: int, entry: int, step: float) -> Weighted:
+    def _entry(self, place: int, entry: int, step: float) -> WeightedColumn:
         """Return the integers of one entry of a measure, times a step."""
         from scipy.sparse import csr_matrix
 
@@ -170,7 +172,7 @@ class Derived:
         shape = whole.shape[0], self.atoms
         weights = csr_matrix((whole.data, whole.indices + start, whole.indptr), shape=shape)
         values = np.array([float(one) for one in self.released.released[place][entry]], dtype=np.float64)
-        return Weighted(self._members @ values * step, weights)
+        return WeightedColumn(self._members @ values * step, weights)
 
     @cached_property
     def noise(self) -> Floats | None:
@@ -208,12 +210,12 @@ class Derived:
         """Return samples of a column; None where there are none."""
         if form is None or self.noise is None:
             return None
-        if isinstance(form, Known):
+        if isinstance(form, KnownColumn):
             return np.broadcast_to(form.numbers, (len(self.noise), rows))
-        if isinstance(form, Weighted):
+        if isinstance(form, WeightedColumn):
             found: Floats = form.numbers - (form.weights @ self.noise.T).T
             return found
-        if isinstance(form, Ratio):
+        if isinstance(form, RatioColumn):
             above, below = self.samples(form.above, rows), self.samples(form.below, rows)
             if above is None or below is None:
                 return None
@@ -222,10 +224,10 @@ class Derived:
             return ratios if form.within is None else np.clip(ratios, *form.within)
         return form.samples
 
-    def _after(self, step: PostProcessing, stage: Stage, forms: dict[str, Form | None]) -> dict[str, Form | None]:
+    def _after(self, step: PostProcessing, stage: StepTaken, forms: dict[str, Form | None]) -> dict[str, Form | None]:
         """Return the columns after one step."""
         forms = {name: taken(form, stage.first) for name, form in forms.items()}
-        at = _Stage(self, stage, forms)
+        at = _OneStep(self, stage, forms)
         for name, window in step.windows:
             forms[name] = at.window(name, window)
         return {name: taken(at.form(expression), stage.last) for name, expression in step.columns}
@@ -247,11 +249,11 @@ def _drawn(law: IntegerNoise, shape: tuple[int, int], drawn: Coins) -> Floats:
 
 
 @dataclass(frozen=True)
-class _Stage:
+class _OneStep:
     """One step: the rows that met its condition, with what their columns are."""
 
     derived: Derived
-    stage: Stage
+    stage: StepTaken
     forms: dict[str, Form | None]
 
     @property
@@ -272,10 +274,10 @@ class _Stage:
         if isinstance(expression, Column):
             return self.forms[expression.name]
         if isinstance(expression, Literal):
-            return Known([expression.value] * self.rows)
+            return KnownColumn([expression.value] * self.rows)
         below = {one.name: self.forms[one.name] for one in expression.columns()}
-        if all(isinstance(one, Known) for one in below.values()):
-            return Known(self.values(expression))
+        if all(isinstance(one, KnownColumn) for one in below.values()):
+            return KnownColumn(self.values(expression))
         if not isinstance(expression, Apply) or not expression.type.numeric or None in below.values():
             return None
         found = None
@@ -284,7 +286,7 @@ class _Stage:
         elif expression.operation in _RULES or expression.operation is Operation.CAST:
             parts = [self.form(one) for one in expression.arguments]
             found = None if None in parts else self._combined(expression, parts)  # type: ignore[arg-type]
-        return found if found is not None else Sampled(lambda: self._sampled(expression, below))
+        return found if found is not None else SampledColumn(lambda: self._sampled(expression, below))
 
     def _combined(self, expression: Apply, parts: Sequence[Form]) -> Form | None:
         if expression.operation is Operation.CAST:
@@ -320,7 +322,7 @@ class _Stage:
         count = len(noise)
         columns: dict[str, list[Value]] = {}
         for name, form in below.items():
-            if isinstance(form, Known):
+            if isinstance(form, KnownColumn):
                 columns[name] = list(form.values) * count
                 continue
             samples = self.derived.samples(form, self.rows)
@@ -331,34 +333,36 @@ class _Stage:
                 None if missing else value for value, missing in zip(flat.tolist(), np.isnan(flat), strict=True)
             ]
         types = {name: self.stage.windowed_types[name] for name in columns}
-        types = {name: Type.REAL if not isinstance(below[name], Known) else kind for name, kind in types.items()}
+        types = {name: Type.REAL if not isinstance(below[name], KnownColumn) else kind for name, kind in types.items()}
         found = evaluated([expression], columns, types, count * self.rows, self.derived.evaluate)[0]
         return numbers(found).reshape(count, self.rows)
 
-    def window(self, name: str, window: Window) -> Form | None:
+    def window(self, name: str, window: AnswerWindow) -> Form | None:
         """Return what a window is in terms of the noise."""
         read = [self.form(one) for one in window.read]
-        if all(isinstance(one, Known) for one in read) or window.kind is WindowKind.COUNT:
-            return Known(self.stage.windowed[name])
+        if all(isinstance(one, KnownColumn) for one in read) or window.kind is WindowKind.COUNT:
+            return KnownColumn(self.stage.windowed[name])
         known = dict(zip(window.read, self._values(window.read), strict=True))
         lookup = known.__getitem__
         form = None if window.argument is None else self.form(window.argument)
         if window.kind in _SHOWS:
             places = looked_up(window, frames(window, lookup, self.rows))
             return self._with_default(window, taken(form, places), places)
-        if window.kind not in (WindowKind.SUM, WindowKind.MEAN) or not isinstance(form, Weighted):
+        if window.kind not in (WindowKind.SUM, WindowKind.MEAN) or not isinstance(form, WeightedColumn):
             return None
         return self._summed(window, form, lookup)
 
-    def _with_default(self, window: Window, form: Form | None, places: Sequence[int | None]) -> Form | None:
+    def _with_default(self, window: AnswerWindow, form: Form | None, places: Sequence[int | None]) -> Form | None:
         """Put the default of LAG and LEAD where there is no row to show."""
         missing = np.array([place is None for place in places], dtype=bool)
         if window.default is None or not missing.any():
             return form
-        branches = [(~missing, form), (missing, Known([window.default] * self.rows))]
+        branches = [(~missing, form), (missing, KnownColumn([window.default] * self.rows))]
         return chosen([one for one in branches if one[0].any()], self.rows, self.derived.atoms)
 
-    def _summed(self, window: Window, form: Weighted, lookup: Callable[[Expression], Sequence[Value]]) -> Form | None:
+    def _summed(
+        self, window: AnswerWindow, form: WeightedColumn, lookup: Callable[[Expression], Sequence[Value]]
+    ) -> Form | None:
         """Return a sum or a mean over the rows that a window sees."""
         from scipy.sparse import csr_matrix
 
@@ -376,7 +380,7 @@ class _Stage:
         columns = np.array([row for one in members for row in one], dtype=np.int64)
         places = np.repeat(np.arange(self.rows), sizes)
         which = csr_matrix((np.ones(len(columns)), (places, columns)), shape=(self.rows, self.rows))
-        total = Weighted(
+        total = WeightedColumn(
             np.where(sizes > 0, which @ np.nan_to_num(form.numbers), np.nan), (which @ form.weights).tocsr()
         )
         if window.kind is WindowKind.SUM:
@@ -389,7 +393,7 @@ _CHOICES = (Operation.CASE, Operation.COALESCE, Operation.NULLIF)
 _RULES: dict[Operation, Callable[[Sequence[Form], int], Form | None]] = {
     Operation.ADD: lambda parts, atoms: added(parts[0], parts[1], 1.0, atoms),
     Operation.SUBTRACT: lambda parts, atoms: added(parts[0], parts[1], -1.0, atoms),
-    Operation.NEGATE: lambda parts, _: multiplied(parts[0], Known([-1.0] * _length(parts[0]))),
+    Operation.NEGATE: lambda parts, _: multiplied(parts[0], KnownColumn([-1.0] * _length(parts[0]))),
     Operation.MULTIPLY: lambda parts, _: multiplied(parts[0], parts[1]),
     Operation.DIVIDE: lambda parts, atoms: divided(parts[0], parts[1], atoms),
 }
@@ -397,4 +401,4 @@ _RULES: dict[Operation, Callable[[Sequence[Form], int], Form | None]] = {
 
 def _length(form: Form) -> int:
     """Return how many rows a column has; samples have none that is known beforehand."""
-    return 0 if isinstance(form, Sampled) else len(form.numbers)
+    return 0 if isinstance(form, SampledColumn) else len(form.numbers)

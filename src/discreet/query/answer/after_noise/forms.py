@@ -22,7 +22,7 @@ Matrix = Any  # scipy's sparse rows
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownColumn:
     """A column without noise: keys, constants, and what is computed from them."""
 
     values: Sequence[Value]
@@ -34,7 +34,7 @@ class Known:
 
 
 @dataclass(frozen=True)
-class Weighted:
+class WeightedColumn:
     """A column of released numbers, each a constant and a weighted sum of released integers: their noise is its own."""
 
     numbers: Floats
@@ -42,11 +42,11 @@ class Weighted:
 
 
 @dataclass(frozen=True)
-class Ratio:
+class RatioColumn:
     """A column of quotients of weighted sums; `within` are ends that the true value has for public reasons."""
 
-    above: Weighted
-    below: Weighted
+    above: WeightedColumn
+    below: WeightedColumn
     within: tuple[Floats, Floats] | None = None
 
     @property
@@ -57,7 +57,7 @@ class Ratio:
 
 
 @dataclass(frozen=True)
-class Sampled:
+class SampledColumn:
     """A column of anything else, as samples of what it may truly be: made when an interval is asked for."""
 
     make: Callable[[], Floats | None]
@@ -68,7 +68,7 @@ class Sampled:
         return self.make()
 
 
-Form = Known | Weighted | Ratio | Sampled
+Form = KnownColumn | WeightedColumn | RatioColumn | SampledColumn
 
 
 def numbers(values: Sequence[Value]) -> Floats:
@@ -95,25 +95,25 @@ def taken(form: Form | None, places: Sequence[int | None]) -> Form | None:
     """Return a column with rows at other places; NULL where a place is None."""
     if form is None:
         return None
-    if isinstance(form, Known):
-        return Known([None if place is None else form.values[place] for place in places])
-    if isinstance(form, Ratio):
+    if isinstance(form, KnownColumn):
+        return KnownColumn([None if place is None else form.values[place] for place in places])
+    if isinstance(form, RatioColumn):
         above, below = _rows(form.above, places), _rows(form.below, places)
         within = None if form.within is None else (_numbers(form.within[0], places), _numbers(form.within[1], places))
-        return Ratio(above, below, within)
-    if isinstance(form, Weighted):
+        return RatioColumn(above, below, within)
+    if isinstance(form, WeightedColumn):
         return _rows(form, places)
-    return Sampled(lambda: _samples(form.samples, places))
+    return SampledColumn(lambda: _samples(form.samples, places))
 
 
 def _numbers(values: Floats, places: Sequence[int | None]) -> Floats:
     return np.array([np.nan if place is None else values[place] for place in places], dtype=np.float64)
 
 
-def _rows(form: Weighted, places: Sequence[int | None]) -> Weighted:
+def _rows(form: WeightedColumn, places: Sequence[int | None]) -> WeightedColumn:
     there = np.array([float(place is not None) for place in places])
     found = form.weights[[0 if place is None else place for place in places]] if form.weights.shape[0] else form.weights
-    return Weighted(_numbers(form.numbers, places), found if there.all() else diagonal(there) @ found)
+    return WeightedColumn(_numbers(form.numbers, places), found if there.all() else diagonal(there) @ found)
 
 
 def _samples(samples: Floats | None, places: Sequence[int | None]) -> Floats | None:
@@ -123,78 +123,78 @@ def _samples(samples: Floats | None, places: Sequence[int | None]) -> Floats | N
     return np.stack(columns, axis=1) if columns else np.empty((len(samples), 0))
 
 
-def weighted(form: Form | None, atoms: int) -> Weighted | None:
+def weighted(form: Form | None, atoms: int) -> WeightedColumn | None:
     """Return a column without noise, or with weights, as a weighted sum."""
-    if isinstance(form, Known):
-        return Weighted(form.numbers, empty(len(form.values), atoms))
-    return form if isinstance(form, Weighted) else None
+    if isinstance(form, KnownColumn):
+        return WeightedColumn(form.numbers, empty(len(form.values), atoms))
+    return form if isinstance(form, WeightedColumn) else None
 
 
 def added(one: Form, two: Form, sign: float, atoms: int) -> Form | None:
     """Return a sum, or a difference where the sign is -1; None where it is neither a weighted sum nor a ratio."""
     first, second = weighted(one, atoms), weighted(two, atoms)
     if first is not None and second is not None:
-        return Weighted(first.numbers + sign * second.numbers, first.weights + sign * second.weights)
-    if isinstance(one, Ratio) and isinstance(two, Known):
+        return WeightedColumn(first.numbers + sign * second.numbers, first.weights + sign * second.weights)
+    if isinstance(one, RatioColumn) and isinstance(two, KnownColumn):
         return _shifted(one, sign * two.numbers)
-    if isinstance(two, Ratio) and isinstance(one, Known):
+    if isinstance(two, RatioColumn) and isinstance(one, KnownColumn):
         turned = scaled(two, np.full(len(two.numbers), sign))
-        return _shifted(turned, one.numbers) if isinstance(turned, Ratio) else None
-    if isinstance(one, Ratio) and isinstance(two, Ratio) and _same(one.below, two.below):
+        return _shifted(turned, one.numbers) if isinstance(turned, RatioColumn) else None
+    if isinstance(one, RatioColumn) and isinstance(two, RatioColumn) and _same(one.below, two.below):
         above = added(one.above, two.above, sign, atoms)
-        return Ratio(above, one.below) if isinstance(above, Weighted) else None
+        return RatioColumn(above, one.below) if isinstance(above, WeightedColumn) else None
     return None
 
 
-def _same(one: Weighted, two: Weighted) -> bool:
+def _same(one: WeightedColumn, two: WeightedColumn) -> bool:
     """Whether two weighted sums are one and the same."""
     equal = one.weights is two.weights or (one.weights - two.weights).nnz == 0
     return equal and np.array_equal(one.numbers, two.numbers, equal_nan=True)
 
 
-def _shifted(ratio: Ratio, by: Floats) -> Ratio:
+def _shifted(ratio: RatioColumn, by: Floats) -> RatioColumn:
     below = ratio.below
-    above = Weighted(
+    above = WeightedColumn(
         ratio.above.numbers + by * below.numbers, (ratio.above.weights + diagonal(by) @ below.weights).tocsr()
     )
     within = None if ratio.within is None else (ratio.within[0] + by, ratio.within[1] + by)
-    return Ratio(above, below, within)
+    return RatioColumn(above, below, within)
 
 
-def scaled(form: Weighted | Ratio, by: Floats) -> Weighted | Ratio:
+def scaled(form: WeightedColumn | RatioColumn, by: Floats) -> WeightedColumn | RatioColumn:
     """Return a column times numbers without noise."""
-    if isinstance(form, Weighted):
-        return Weighted(form.numbers * by, (diagonal(by) @ form.weights).tocsr())
-    above = Weighted(form.above.numbers * by, (diagonal(by) @ form.above.weights).tocsr())
+    if isinstance(form, WeightedColumn):
+        return WeightedColumn(form.numbers * by, (diagonal(by) @ form.weights).tocsr())
+    above = WeightedColumn(form.above.numbers * by, (diagonal(by) @ form.above.weights).tocsr())
     within = None
     if form.within is not None:
         ends = np.stack([form.within[0] * by, form.within[1] * by])
         within = (ends.min(axis=0), ends.max(axis=0))
-    return Ratio(above, form.below, within)
+    return RatioColumn(above, form.below, within)
 
 
 def multiplied(one: Form, two: Form) -> Form | None:
     """Return a product with a column without noise."""
     for first, second in ((one, two), (two, one)):
-        if isinstance(second, Known) and isinstance(first, Weighted | Ratio):
+        if isinstance(second, KnownColumn) and isinstance(first, WeightedColumn | RatioColumn):
             return scaled(first, second.numbers)
     return None
 
 
 def divided(one: Form, two: Form, atoms: int) -> Form | None:
     """Return a quotient of weighted sums, or of ratios with one and the same denominator."""
-    if isinstance(two, Known):
+    if isinstance(two, KnownColumn):
         with np.errstate(all="ignore"):
             inverse = np.where(two.numbers == 0, np.nan, 1.0 / two.numbers)
-        return scaled(one, inverse) if isinstance(one, Weighted | Ratio) else None
+        return scaled(one, inverse) if isinstance(one, WeightedColumn | RatioColumn) else None
     first = weighted(one, atoms)
-    if first is not None and isinstance(two, Weighted):
-        return Ratio(first, two)
-    if isinstance(one, Known) and isinstance(two, Ratio):
+    if first is not None and isinstance(two, WeightedColumn):
+        return RatioColumn(first, two)
+    if isinstance(one, KnownColumn) and isinstance(two, RatioColumn):
         above = scaled(two.below, one.numbers)
-        return Ratio(above, two.above) if isinstance(above, Weighted) else None
-    if isinstance(one, Ratio) and isinstance(two, Ratio) and _same(one.below, two.below):
-        return Ratio(one.above, two.above)
+        return RatioColumn(above, two.above) if isinstance(above, WeightedColumn) else None
+    if isinstance(one, RatioColumn) and isinstance(two, RatioColumn) and _same(one.below, two.below):
+        return RatioColumn(one.above, two.above)
     return None
 
 
@@ -203,14 +203,15 @@ def chosen(branches: Sequence[tuple[NDArray[np.bool_], Form | None]], rows: int,
     forms = [form for _, form in branches]
     if any(form is None for form in forms):
         return None
-    if any(isinstance(form, Sampled) for form in forms):
+    if any(isinstance(form, SampledColumn) for form in forms):
         return None
-    if any(isinstance(form, Ratio) for form in forms):
-        one = Known([1.0] * rows)
-        above = chosen([(mask, one.above if isinstance(one, Ratio) else one) for mask, one in branches], rows, atoms)
-        below = chosen([(mask, form.below if isinstance(form, Ratio) else one) for mask, form in branches], rows, atoms)
+    if any(isinstance(form, RatioColumn) for form in forms):
+        one = KnownColumn([1.0] * rows)
+        aboves = [(mask, form.above if isinstance(form, RatioColumn) else form) for mask, form in branches]
+        belows = [(mask, form.below if isinstance(form, RatioColumn) else one) for mask, form in branches]
+        above, below = chosen(aboves, rows, atoms), chosen(belows, rows, atoms)
         first, second = weighted(above, atoms), weighted(below, atoms)
-        return None if first is None or second is None else Ratio(first, second)
+        return None if first is None or second is None else RatioColumn(first, second)
     values, weights = np.full(rows, np.nan), empty(rows, atoms)
     for mask, form in branches:
         part = weighted(form, atoms)
@@ -218,4 +219,4 @@ def chosen(branches: Sequence[tuple[NDArray[np.bool_], Form | None]], rows: int,
             return None
         values = np.where(mask, part.numbers, values)
         weights = weights + diagonal(mask.astype(np.float64)) @ part.weights
-    return Weighted(values, weights.tocsr())
+    return WeightedColumn(values, weights.tocsr())

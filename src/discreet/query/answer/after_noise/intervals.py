@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.noise import IntegerNoise
-from discreet.query.answer.after_noise.forms import Floats, Form, Known, Matrix, Ratio, Weighted
-from discreet.query.answer.after_noise.sums_of_noise import Terms, sum_quantile, variance_of
+from discreet.query.answer.after_noise.forms import Floats, Form, KnownColumn, Matrix, RatioColumn, WeightedColumn
+from discreet.query.answer.after_noise.sums_of_noise import EqualTerms, sum_quantile, variance_of
 
 End = float | None
 Ends = list[tuple[End, End]]
@@ -23,7 +23,7 @@ _TAIL = 10.0  # samples that must lie beyond an end
 
 
 @dataclass(frozen=True)
-class Intervals:
+class ComputedIntervals:
     """Intervals from the laws of all noises; `law_of` names for each released integer the place of its law.
 
     Accuracy. A weighted sum of released integers is off by the weighted sum of their noises, whose law is a sum of
@@ -31,7 +31,7 @@ class Intervals:
         the noise of A - p B; all such p form the interval, which has the confidence at any size, and no finite ends
         where B is within its noise. The quantile is computed for 33 values of p and interpolated between them, in
         units of the standard deviation, to within one part in a thousand.
-    Reference. Intervals for ratios: Fieller 1954.
+    Reference. ComputedIntervals for ratios: Fieller 1954.
     """
 
     laws: Sequence[IntegerNoise]
@@ -40,15 +40,15 @@ class Intervals:
 
     def of(self, form: Form, rest: float) -> Ends:
         """Return low and high for each row, each to fail with a chance of at most `rest`."""
-        if isinstance(form, Known):
+        if isinstance(form, KnownColumn):
             return [(None, None)] * len(form.values)
-        if isinstance(form, Weighted):
+        if isinstance(form, WeightedColumn):
             return self._of_sums(form, rest)
-        if isinstance(form, Ratio):
+        if isinstance(form, RatioColumn):
             return self._of_ratios(form, rest)
         raise AssertionError("samples have no law")
 
-    def _of_sums(self, form: Weighted, rest: float) -> Ends:
+    def _of_sums(self, form: WeightedColumn, rest: float) -> Ends:
         found: Ends = []
         for row, value in enumerate(form.numbers):
             reach = self._quantile(self._kinds(form.weights, row), rest)
@@ -70,11 +70,11 @@ class Intervals:
     def _quantile(self, kinds: tuple[tuple[int, float, int], ...], rest: float) -> float:
         key = kinds, rest
         if key not in self._known:
-            terms = [Terms(self.laws[law], size, count) for law, size, count in kinds if size]
+            terms = [EqualTerms(self.laws[law], size, count) for law, size, count in kinds if size]
             self._known[key] = sum_quantile(terms, rest)
         return self._known[key]
 
-    def _of_ratios(self, form: Ratio, rest: float) -> Ends:
+    def _of_ratios(self, form: RatioColumn, rest: float) -> Ends:
         """Return the intervals of all rows, those of one kind together."""
         alike: dict[tuple[tuple[int, float, float, int], ...], list[int]] = {}
         for row in range(len(form.numbers)):
@@ -87,7 +87,7 @@ class Intervals:
                 found[row] = _held(_outward(one, two), form, row)
         return found
 
-    def _pairs(self, form: Ratio, row: int) -> tuple[tuple[int, float, float, int], ...]:
+    def _pairs(self, form: RatioColumn, row: int) -> tuple[tuple[int, float, float, int], ...]:
         """Return what a ratio is made of: laws, weights above and below, and how many integers have them."""
         one, two = _entries(form.above.weights, row), _entries(form.below.weights, row)
         atoms = np.union1d(one[0], two[0])
@@ -124,12 +124,12 @@ _Pairs = tuple[tuple[_Law, float, float, int], ...]  # laws, weights above and b
 
 
 @lru_cache(maxsize=256)
-def _reach(pairs: _Pairs, rest: float) -> Reach:
+def _reach(pairs: _Pairs, rest: float) -> RatioReach:
     """Return the reach of a ratio, remembered by its laws: it knows nothing of any value."""
-    return Reach([(kind(scale), a, b, n) for (kind, scale), a, b, n in pairs], rest)
+    return RatioReach([(kind(scale), a, b, n) for (kind, scale), a, b, n in pairs], rest)
 
 
-class Reach:
+class RatioReach:
     """How far the noise of A - p B goes, for every p: in units of its deviation it changes slowly with p."""
 
     def __init__(self, kinds: Sequence[tuple[IntegerNoise, float, float, int]], rest: float) -> None:
@@ -140,7 +140,7 @@ class Reach:
         self.of_below = 0.0
         self.center, self.width, self.size = 0.0, 0.0, math.sqrt(below)
         if not below:
-            terms = [Terms(law, abs(a), n) for law, a, _, n in kinds if a]
+            terms = [EqualTerms(law, abs(a), n) for law, a, _, n in kinds if a]
             self.constant = sum_quantile(terms, rest)
             return
         self.center = math.fsum(v * a * b for (_, a, b, _), v in both) / below
@@ -159,7 +159,7 @@ class Reach:
             size = float(_rounded(np.array([size]))[0])
             if size:
                 sizes[place, size] = sizes.get((place, size), 0) + n
-        terms = [Terms(kinds[place][0], size, n) for (place, size), n in sizes.items()]
+        terms = [EqualTerms(kinds[place][0], size, n) for (place, size), n in sizes.items()]
         if not terms:
             return 0.0
         return sum_quantile(terms, rest) / math.sqrt(math.fsum(one.variance for one in terms))
@@ -174,7 +174,7 @@ class Reach:
         return found
 
 
-def fieller(above: Floats, below: Floats, reach: Reach) -> tuple[Floats, Floats]:
+def fieller(above: Floats, below: Floats, reach: RatioReach) -> tuple[Floats, Floats]:
     """Return the ends of {p: |A - p B| <= reach(p)}; infinite where B is within its own noise."""
     finite = np.isfinite(above) & np.isfinite(below) & (np.abs(below) > reach.of_below) & (below != 0)
     with np.errstate(all="ignore"):
@@ -183,7 +183,9 @@ def fieller(above: Floats, below: Floats, reach: Reach) -> tuple[Floats, Floats]
     return ends[0], ends[1]
 
 
-def _end(above: Floats, below: Floats, middle: Floats, side: float, reach: Reach, finite: NDArray[np.bool_]) -> Floats:
+def _end(
+    above: Floats, below: Floats, middle: Floats, side: float, reach: RatioReach, finite: NDArray[np.bool_]
+) -> Floats:
     """Go outward from the quotient until it is outside, then halve."""
     step = np.where(finite, np.maximum(reach(middle) / np.maximum(np.abs(below), 1e-300), 1e-300), 1.0)
 
@@ -205,7 +207,7 @@ def _end(above: Floats, below: Floats, middle: Floats, side: float, reach: Reach
     return np.where(_without_noise(reach, middle), middle, found)
 
 
-def _without_noise(reach: Reach, middle: Floats) -> NDArray[np.bool_]:
+def _without_noise(reach: RatioReach, middle: Floats) -> NDArray[np.bool_]:
     """Whether there is no noise at all."""
     found: NDArray[np.bool_] = reach(middle) == 0
     return found
@@ -217,7 +219,7 @@ def _outward(low: float, high: float) -> tuple[End, End]:
     return math.nextafter(low, -math.inf), math.nextafter(high, math.inf)
 
 
-def _held(ends: tuple[End, End], form: Ratio, row: int) -> tuple[End, End]:
+def _held(ends: tuple[End, End], form: RatioColumn, row: int) -> tuple[End, End]:
     """Keep an interval within what is possible; one without finite ends is none, unless the ends are known."""
     low, high = ends
     if low is None or high is None:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from discreet.query.answer.after_noise.totals import Totals, with_totals
-from discreet.query.answer.after_noise.windows import computed
+from discreet.query.answer.after_noise.rounding import Rounding, adjusted
+from discreet.query.answer.after_noise.totals import GroupTotals, with_totals
+from discreet.query.answer.after_noise.windows import added, computed
 from discreet.query.expression import Column, Expression, Literal, Type, Value
-from discreet.query.plan import PostProcessing, Window, gone
+from discreet.query.measures import OneInteger, SelectedKeys
+from discreet.query.plan import AnswerWindow, PostProcessing, gone
 from discreet.query.pricing import PricedQuery, ReleasedTable
 
 Columns = Mapping[str, list[Value]]
@@ -17,7 +19,7 @@ Evaluate = Callable[[Sequence[Expression], Columns, Types], list[list[Value]]]
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class StepTaken:
     """What one step did: its columns before the selection, the rows that met its condition, and those it shows."""
 
     columns: Columns
@@ -40,11 +42,14 @@ class Finished:
     rows: tuple[tuple[Value, ...], ...]
     sources: tuple[int, ...]
     shown: tuple[str | None, ...]
-    stages: tuple[Stage, ...] = ()
-    totals: Totals | None = None
+    stages: tuple[StepTaken, ...] = ()
+    totals: GroupTotals | None = None
+    rounding: Rounding = Rounding.NONE
 
 
-def finished(made: PricedQuery, released: ReleasedTable, evaluate: Evaluate) -> Finished:
+def finished(
+    made: PricedQuery, released: ReleasedTable, evaluate: Evaluate, rounding: Rounding = Rounding.NONE
+) -> Finished:
     """Shape released integers into the table that was asked for; `evaluate` computes with released columns."""
     aggregation = made.query.aggregation
     totals = with_totals(made.query, released)
@@ -59,12 +64,15 @@ def finished(made: PricedQuery, released: ReleasedTable, evaluate: Evaluate) -> 
     for asked in aggregation.asked:
         index, inner = made.places[asked.name]
         columns[asked.name] = list(known[index][inner])
+        if rounding and isinstance(made.measures[index], OneInteger | SelectedKeys):
+            whole = adjusted(made.measures[index].values(released.released[index])[inner], asked, rounding)
+            columns[asked.name] = [added([whole[one] for one in rows]) for rows in totals.members]
         types[asked.name] = Type.REAL
     if made.query.totals:
         for place, key in enumerate(aggregation.keys):
             columns[gone(key.name)] = [one[place] for one in totals.gone]
             types[gone(key.name)] = Type.INTEGER
-    return finish(columns, types, made.query.finish, evaluate, totals)
+    return replace(finish(columns, types, made.query.finish, evaluate, totals), rounding=rounding)
 
 
 def finish(
@@ -72,7 +80,7 @@ def finish(
     types: Types,
     steps: Sequence[PostProcessing],
     evaluate: Evaluate,
-    totals: Totals | None = None,
+    totals: GroupTotals | None = None,
 ) -> Finished:
     """Run the steps in order; `evaluate` computes expressions row by row on columns that were released.
 
@@ -81,7 +89,7 @@ def finish(
     columns: Columns = {name: list(values) for name, values in released.items()}
     shown: dict[str, str | None] = {name: name for name in columns}
     sources = list(range(len(next(iter(columns.values()), []))))
-    stages: list[Stage] = []
+    stages: list[StepTaken] = []
     for step in steps:
         stage, columns, types = _step(step, columns, types, len(sources), evaluate)
         stages.append(stage)
@@ -93,7 +101,7 @@ def finish(
 
 def _step(
     step: PostProcessing, columns: Columns, types: Types, count: int, evaluate: Evaluate
-) -> tuple[Stage, Columns, Types]:
+) -> tuple[StepTaken, Columns, Types]:
     """Select rows, look through windows, compute the columns, leave out repetitions, order, cut."""
     first = list(range(count))
     if step.condition is not None:
@@ -122,11 +130,11 @@ def _step(
         last = last[: step.limit]
     names = [name for name, _ in step.columns]
     found = {name: [values[place] for place in last] for name, values in zip(names, made, strict=True)}
-    stage = Stage(columns, types, tuple(first), windowed, kinds, tuple(last))
+    stage = StepTaken(columns, types, tuple(first), windowed, kinds, tuple(last))
     return stage, found, {name: expression.type for name, expression in step.columns}
 
 
-def _window(window: Window, columns: Columns, types: Types, count: int, evaluate: Evaluate) -> list[Value]:
+def _window(window: AnswerWindow, columns: Columns, types: Types, count: int, evaluate: Evaluate) -> list[Value]:
     """Return the column of a window."""
     read = list(dict.fromkeys(window.read))
     found = dict(zip(read, evaluated(read, columns, types, count, evaluate), strict=True))

@@ -11,7 +11,7 @@ from discreet.query.pricing import ReleasedTable
 
 
 @dataclass(frozen=True, slots=True)
-class Totals:
+class GroupTotals:
     """A released table with its totals: rows of keys, the released groups that each adds up, and which keys are gone.
 
     Privacy. Costs nothing: sums of what was released.
@@ -26,12 +26,12 @@ class Totals:
         return [[sum(entry[one] for one in rows) for rows in self.members] for entry in released]
 
 
-def with_totals(plan: QueryPlan, released: ReleasedTable) -> Totals:
+def with_totals(plan: QueryPlan, released: ReleasedTable) -> GroupTotals:
     """Return the rows of an answer before anything is selected or computed: the groups, or the grouping sets."""
     width = len(plan.aggregation.keys)
     if not plan.totals:
         every = range(len(released.keys))
-        return Totals(released.keys, tuple([(one,) for one in every]), ((0,) * width,) * len(released.keys))
+        return GroupTotals(released.keys, tuple([(one,) for one in every]), ((0,) * width,) * len(released.keys))
     keys: list[tuple[Value, ...]] = []
     members: list[tuple[int, ...]] = []
     gone: list[tuple[int, ...]] = []
@@ -43,4 +43,4 @@ def with_totals(plan: QueryPlan, released: ReleasedTable) -> Totals:
         keys += found
         members += [tuple(rows) for rows in found.values()]
         gone += [tuple([int(one not in kept) for one in range(width)])] * len(found)
-    return Totals(tuple(keys), tuple(members), tuple(gone))
+    return GroupTotals(tuple(keys), tuple(members), tuple(gone))

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from discreet.query.expression import Expression, Value
-from discreet.query.plan import Window, WindowKind
+from discreet.query.plan import AnswerWindow, WindowKind
 
 Lookup = Callable[[Expression], Sequence[Value]]
 Column = Sequence[Value]
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class WindowFrame:
     """What a window sees from one row: the rows of its partition in their order, from `start` up to `end`.
 
     `place` is where the row itself stands; `peers` is the half-open run of rows that the order does not tell from it,
@@ -35,7 +35,7 @@ class Frame:
         return self.rows[self.start : self.end]
 
 
-def partitions(window: Window, values: Lookup, count: int) -> list[list[int]]:
+def partitions(window: AnswerWindow, values: Lookup, count: int) -> list[list[int]]:
     """Return the rows of each partition in the order of the window; NULLs come last, and ties stay as they were."""
     keys = list(zip(*(values(one) for one in window.partition), strict=True)) if window.partition else [()] * count
     found: dict[tuple[Value, ...], list[int]] = {}
@@ -50,16 +50,16 @@ def partitions(window: Window, values: Lookup, count: int) -> list[list[int]]:
     return list(found.values())
 
 
-def frames(window: Window, values: Lookup, count: int) -> list[Frame]:
+def frames(window: AnswerWindow, values: Lookup, count: int) -> list[WindowFrame]:
     """Return what the window sees from each row."""
-    found: list[Frame | None] = [None] * count
+    found: list[WindowFrame | None] = [None] * count
     by = [values(term.expression) for term in window.order]
     for rows in partitions(window, values, count):
         runs = _runs(rows, by)
         numbers = {run: number for number, run in enumerate(dict.fromkeys(runs), 1)}
         for place, row in enumerate(rows):
             start, end = _ends(window, place, len(rows), runs[place])
-            found[row] = Frame(rows, place, start, end, runs[place], numbers[runs[place]])
+            found[row] = WindowFrame(rows, place, start, end, runs[place], numbers[runs[place]])
     return [one for one in found if one is not None]
 
 
@@ -74,7 +74,7 @@ def _runs(rows: list[int], by: list[Sequence[Value]]) -> list[tuple[int, int]]:
     return found
 
 
-def _ends(window: Window, place: int, size: int, run: tuple[int, int]) -> tuple[int, int]:
+def _ends(window: AnswerWindow, place: int, size: int, run: tuple[int, int]) -> tuple[int, int]:
     """Return from where to where a window sees."""
     if window.frame is None:
         return 0, run[1]
@@ -84,7 +84,7 @@ def _ends(window: Window, place: int, size: int, run: tuple[int, int]) -> tuple[
     return start, max(start, end)
 
 
-def computed(window: Window, values: Lookup, count: int) -> list[Value]:
+def computed(window: AnswerWindow, values: Lookup, count: int) -> list[Value]:
     """Return the value of a window for each row."""
     seen = frames(window, values, count)
     if window.kind in _PLACES:
@@ -98,7 +98,7 @@ def computed(window: Window, values: Lookup, count: int) -> list[Value]:
     return _over(window.kind, seen, column)
 
 
-def counted(window: Window, values: Lookup, count: int) -> list[Value]:
+def counted(window: AnswerWindow, values: Lookup, count: int) -> list[Value]:
     """Return what each row brings to a window that adds up: nothing where FILTER leaves it out."""
     column = [True] * count if window.argument is None else list(values(window.argument))
     if window.condition is None:
@@ -107,18 +107,18 @@ def counted(window: Window, values: Lookup, count: int) -> list[Value]:
     return [one if kept[row] is True else None for row, one in enumerate(column)]
 
 
-def chosen(window: Window, seen: Sequence[Frame]) -> list[int | None]:
+def chosen(window: AnswerWindow, seen: Sequence[WindowFrame]) -> list[int | None]:
     """Return the row that LAG, LEAD, FIRST_VALUE, LAST_VALUE or NTH_VALUE shows, or None."""
     return [_LOOKED_UP[window.kind](window, one) for one in seen]
 
 
-def _taken(window: Window, row: int | None, values: Lookup) -> Value:
+def _taken(window: AnswerWindow, row: int | None, values: Lookup) -> Value:
     if row is None or window.argument is None:
         return window.default
     return values(window.argument)[row]
 
 
-def _over(kind: WindowKind, seen: Sequence[Frame], column: Column) -> list[Value]:
+def _over(kind: WindowKind, seen: Sequence[WindowFrame], column: Column) -> list[Value]:
     """Return sums, means and extremes over what is seen; each run of rows is added up once."""
     known: dict[tuple[int, int, int], Value] = {}
     found: list[Value] = []
@@ -167,7 +167,7 @@ _SUMS: dict[WindowKind, Callable[[Sequence[Any]], Any]] = {
 }
 
 
-def _tile(window: Window, frame: Frame) -> int:
+def _tile(window: AnswerWindow, frame: WindowFrame) -> int:
     """Return in which of n parts a row falls; the first parts are larger by one where they do not come out even."""
     small, more = divmod(len(frame.rows), window.number)
     if frame.place < more * (small + 1):
@@ -175,7 +175,7 @@ def _tile(window: Window, frame: Frame) -> int:
     return more + (frame.place - more * (small + 1)) // max(small, 1) + 1
 
 
-_PLACES: dict[WindowKind, Callable[[Window, Frame], Value]] = {
+_PLACES: dict[WindowKind, Callable[[AnswerWindow, WindowFrame], Value]] = {
     WindowKind.ROW_NUMBER: lambda _, one: one.place + 1,
     WindowKind.RANK: lambda _, one: one.peers[0] + 1,
     WindowKind.DENSE_RANK: lambda _, one: one.number,
@@ -185,11 +185,11 @@ _PLACES: dict[WindowKind, Callable[[Window, Frame], Value]] = {
 }
 
 
-def _row(frame: Frame, place: int, start: int, end: int) -> int | None:
+def _row(frame: WindowFrame, place: int, start: int, end: int) -> int | None:
     return frame.rows[place] if start <= place < end else None
 
 
-_LOOKED_UP: dict[WindowKind, Callable[[Window, Frame], int | None]] = {
+_LOOKED_UP: dict[WindowKind, Callable[[AnswerWindow, WindowFrame], int | None]] = {
     WindowKind.LAG: lambda window, one: _row(one, one.place - window.number, 0, len(one.rows)),
     WindowKind.LEAD: lambda window, one: _row(one, one.place + window.number, 0, len(one.rows)),
     WindowKind.FIRST: lambda _, one: _row(one, one.start, one.start, one.end),

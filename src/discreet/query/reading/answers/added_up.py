@@ -12,7 +12,7 @@ from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Column, Expression, Operation, Type, typing_rules
-from discreet.query.plan import PostProcessing, Window, WindowKind
+from discreet.query.plan import AnswerWindow, PostProcessing, WindowKind
 from discreet.query.reading.answers.released import Clauses, Columns, Released, numbered, orders, place_named, released
 from discreet.query.reading.answers.windows import Windows, read_function
 from discreet.query.reading.expressions import Reader
@@ -46,7 +46,7 @@ class _AddedUp:
 
     origin: Released
     terms: list[Expression]
-    windows: list[Window] = field(default_factory=list)
+    windows: list[AnswerWindow] = field(default_factory=list)
 
     def columns(self, listed: Sequence[tuple[str | None, exp.Expr]], windows: Windows) -> Columns:
         """Return the columns, with their names."""
@@ -78,7 +78,7 @@ class _AddedUp:
 
     def step(self, condition: Expression | None) -> PostProcessing:
         """Return the step that adds up: all sums beside each row, and of every key one row."""
-        one = Window(WindowKind.ROW_NUMBER, None, tuple(self.terms))
+        one = AnswerWindow(WindowKind.ROW_NUMBER, None, tuple(self.terms))
         named = tuple((f"#sum{place}", window) for place, window in enumerate((*self.windows, one)))
         number = Column(Type.INTEGER, None, named[-1][0])
         kept = typing_rules.apply(Operation.EQUAL, number, typing_rules.literal(1))

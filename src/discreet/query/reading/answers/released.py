@@ -78,7 +78,7 @@ def released(origin: Released, step: PostProcessing, names: Sequence[str]) -> Re
     same = [(name, name) for name in names] == [
         (name, one.name if isinstance(one, Column) else None) for name, one in step.columns
     ]
-    idle = same and step == PostProcessing(step.columns, None, (), None)
+    idle = same and not origin.totals and step == PostProcessing(step.columns, None, (), None)
     return replace(origin, finish=origin.finish if idle else (*origin.finish, step), columns=columns, alias="")
 
 

@@ -8,8 +8,8 @@ from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Column, Expression, Literal, Type, Value
-from discreet.query.plan import Order, Window, WindowKind
-from discreet.query.reading.expressions import Reader, refused
+from discreet.query.plan import AnswerWindow, Order, WindowKind
+from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import bare, fold, only, shown
 from discreet.query.reading.refusals import reason
 
@@ -44,11 +44,11 @@ class Windows:
     """Collects the windows of one SELECT; a window that is written twice is computed once."""
 
     select: exp.Select
-    found: list[tuple[str, Window]] = field(default_factory=list)
+    found: list[tuple[str, AnswerWindow]] = field(default_factory=list)
     _used: set[str] = field(default_factory=set)  # names of WINDOW
     _inside: bool = False
 
-    def read(self) -> tuple[tuple[str, Window], ...]:
+    def read(self) -> tuple[tuple[str, AnswerWindow], ...]:
         """Return all windows by the names of their columns; refuse a WINDOW that none of them names."""
         for one in self.select.args.get("windows") or ():
             if fold(one.name) not in self._used:
@@ -66,7 +66,7 @@ class Windows:
             self._inside = False
         return self.add(window)
 
-    def add(self, window: Window) -> Column:
+    def add(self, window: AnswerWindow) -> Column:
         """Return the column of a window, known or new."""
         name = next((name for name, one in self.found if one == window), None)
         if name is None:
@@ -76,7 +76,7 @@ class Windows:
             self.found.append((name, window))
         return Column(window.type, None, name)
 
-    def _read(self, node: exp.Window, reader: Reader) -> Window:
+    def _read(self, node: exp.Window, reader: Reader) -> AnswerWindow:
         only(node, "this", "partition_by", "order", "spec", "over", "alias")
         over = self._named(node)
         function, condition = node.this, None
@@ -91,7 +91,7 @@ class Windows:
         if window.kind not in _OF_MANY and window.condition is not None:
             raise UnsupportedSQL(f"{window.kind.value} has no FILTER. Put the condition into CASE.")
         frame = frame if window.kind in _FRAMED else None
-        return Window(
+        return AnswerWindow(
             window.kind,
             window.argument,
             partition,
@@ -118,7 +118,7 @@ class Windows:
         raise UnsupportedSQL(f"There is no WINDOW {shown(alias.name)!r}. Write what it says into OVER (...).")
 
 
-def read_function(node: exp.Expr, reader: Reader, condition: Expression | None) -> Window:
+def read_function(node: exp.Expr, reader: Reader, condition: Expression | None) -> AnswerWindow:
     """Return the function of a window, or of rows of an answer that are added up."""
     node = bare(node)
     if isinstance(node, exp.Count | exp.CountIf):
@@ -127,47 +127,49 @@ def read_function(node: exp.Expr, reader: Reader, condition: Expression | None) 
     if isinstance(node, exp.Anonymous) and str(node.this).upper() == "MEAN" and len(node.expressions) == 1:
         return _added(WindowKind.MEAN, node.expressions[0], reader, condition)
     if kind is None:
-        raise refused(node)
+        raise UnsupportedSQL(
+            f"{shown(node)!r} is not understood of answers. Write SUM, AVG, COUNT, MIN or MAX, or RANK() OVER."
+        )
     if kind in _POSITIONS:
         only(node)
-        return Window(kind, None, condition=condition)
+        return AnswerWindow(kind, None, condition=condition)
     if kind is WindowKind.NTILE:
         only(node, "this")
-        return Window(kind, None, number=_whole(node.this, "NTILE", least=1), condition=condition)
+        return AnswerWindow(kind, None, number=_whole(node.this, "NTILE", least=1), condition=condition)
     if kind in (WindowKind.LAG, WindowKind.LEAD, WindowKind.NTH):
         return _looked_up(kind, node, reader, condition)
     only(node, "this")
     return _added(kind, node.this, reader, condition)
 
 
-def _counted(node: exp.Expr, reader: Reader, condition: Expression | None) -> Window:
+def _counted(node: exp.Expr, reader: Reader, condition: Expression | None) -> AnswerWindow:
     """Read COUNT and COUNT_IF of rows of an answer."""
     if isinstance(node, exp.CountIf):
         only(node, "this")
         if condition is not None:
             raise UnsupportedSQL(f"{shown(node)!r} has two conditions. Write COUNT(*) FILTER (WHERE ... AND ...).")
-        return Window(WindowKind.COUNT, None, condition=reader.condition(node.this))
+        return AnswerWindow(WindowKind.COUNT, None, condition=reader.condition(node.this))
     only(node, "this", "big_int")
     if node.this is None or isinstance(node.this, exp.Star):
-        return Window(WindowKind.COUNT, None, condition=condition)
+        return AnswerWindow(WindowKind.COUNT, None, condition=condition)
     if isinstance(node.this, exp.Distinct):
         raise UnsupportedSQL(
             f"{shown(node)!r} counts values of an answer. Write COUNT(*) around a SELECT DISTINCT in brackets."
         )
-    return Window(WindowKind.COUNT, reader.read(node.this), condition=condition)
+    return AnswerWindow(WindowKind.COUNT, reader.read(node.this), condition=condition)
 
 
-def _added(kind: WindowKind, node: exp.Expr, reader: Reader, condition: Expression | None) -> Window:
+def _added(kind: WindowKind, node: exp.Expr, reader: Reader, condition: Expression | None) -> AnswerWindow:
     """Read a function of one column of an answer."""
     if isinstance(node, exp.Distinct | exp.Order):
         raise UnsupportedSQL(reason(type(node).__name__, ""))
     argument = reader.read(node)
     if kind in _ADDED and not argument.type.numeric:
         raise UnsupportedSQL(f"{kind.value} of {shown(node)!r} needs numbers, and got {argument.type.value}.")
-    return Window(kind, argument, condition=condition)
+    return AnswerWindow(kind, argument, condition=condition)
 
 
-def _looked_up(kind: WindowKind, node: exp.Expr, reader: Reader, condition: Expression | None) -> Window:
+def _looked_up(kind: WindowKind, node: exp.Expr, reader: Reader, condition: Expression | None) -> AnswerWindow:
     """Read LAG, LEAD and NTH_VALUE."""
     only(node, "this", "offset", *(() if kind is WindowKind.NTH else ("default",)))
     argument, offset, default = reader.read(node.this), node.args.get("offset"), node.args.get("default")
@@ -182,7 +184,7 @@ def _looked_up(kind: WindowKind, node: exp.Expr, reader: Reader, condition: Expr
                 "COALESCE around it."
             )
         value = constant.value
-    return Window(kind, argument, number=number, default=value, condition=condition)
+    return AnswerWindow(kind, argument, number=number, default=value, condition=condition)
 
 
 def _whole(node: exp.Expr, word: str, *, least: int) -> int:
