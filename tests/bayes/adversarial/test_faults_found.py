@@ -8,8 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
+import discreet as dp
 from discreet import bayes
 from discreet.bayes import (
     BetaBinomial,
@@ -25,6 +27,7 @@ from discreet.bayes import (
 from discreet.bayes.counts.people import PoissonWeight
 from discreet.errors import DiscreetError, InputError, ParameterError, SenselessParameter
 from discreet.laws import DiscreteLaplace
+from discreet.query import Session
 from discreet.statistics.measurement import Counts, Measurement, MeasurementPlan, Source
 
 NOISE = DiscreteLaplace(2)
@@ -165,3 +168,25 @@ def test_plans_that_say_nothing_of_their_source_are_told_apart_by_the_names_of_t
     plan = MeasurementPlan("count", ("ward",), (("a",), ("b",)), Counts("people"), NOISE)
     measured: Measurement = plan.measured([[3, 4]], ("here", 1), None)
     assert posterior(measured, PoissonGamma(1, 1), seed=1).parameter("count").groups == (("a",), ("b",))
+
+
+def test_many_groups_keep_no_more_pairs_of_counts_than_memory_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    counts = {(place, answer): 9 for place in range(3) for answer in ("yes", "no")}
+    measured = noisy_counts(counts, noise=NOISE, key=["place", "answer"])
+    model = BetaBinomial(1, 1, success=("answer", "yes"))
+    exact = posterior(measured, model, seed=1)
+    pairs = sum(len(law.masses) for law in exact.exact["share"])  # type: ignore[attr-defined]
+    monkeypatch.setattr("discreet.bayes.counts.yes_and_no._ALL_PAIRS", pairs - 1)
+    drawn = posterior(measured, model, seed=1)
+    assert set(drawn.exact) == {"count", "people"}
+    # by Hoeffding's inequality 4000 draws are off by .06 with a chance below 1e-12
+    assert drawn.probability("share", group=0, above=0.5).value == pytest.approx(
+        exact.probability("share", group=0, above=0.5).value, abs=0.06
+    )
+
+
+def test_an_answer_with_numbers_of_different_values_alone_says_so() -> None:
+    frame = pd.DataFrame({"g": ["a", "b"] * 40})
+    session = Session.from_frames(unit="row", budget=dp.PureDP(9), columns={"g": {"values": ["a", "b"]}}, t=frame)
+    with pytest.raises(InputError, match="numbers of different values"):
+        posterior(session.sql("SELECT COUNT(DISTINCT g) FROM t", epsilon=1), PoissonGamma(1, 1))

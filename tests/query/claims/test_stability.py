@@ -27,6 +27,7 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     RowWeights,
     Steps,
     SumRequest,
@@ -48,6 +49,8 @@ def largest(cell: Cell) -> int:
         return max(abs(cell.low), abs(cell.high))
     if isinstance(cell, Steps):
         return max(abs(cell.offset), abs(cell.offset + cell.scale.steps)) ** cell.power
+    if isinstance(cell, Paired):
+        return largest(cell.first) ** cell.powers[0] * largest(cell.second) ** cell.powers[1]
     return 1
 
 

@@ -33,6 +33,7 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     Present,
     Request,
     RowWeights,

@@ -12,7 +12,7 @@ from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
-from discreet.query.answer import Answer, finished
+from discreet.query.answer import Answer, Rounding, check_rounding, finished
 from discreet.query.engines import evaluate
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
@@ -147,6 +147,7 @@ class Session:
         rows_per_group: int | None = None,
         sums: Mapping[str, Any] | None = None,
         bias: bool = False,
+        rounding: Rounding = Rounding.NONE,
         idempotency: str | None = None,
         timeout: float | None = None,
     ) -> Answer:
@@ -175,10 +176,12 @@ class Session:
             rows_per_group: the most rows of one unit that count in each of its groups, in place of the policy's.
             sums: ranges to clip what one unit adds to a group, such as {"revenue": (0, 50_000)}, instead of its rows.
             bias: buy how much bounding cuts, up to the policy's `outer_rows`; the intervals then include it.
+            rounding: `Rounding.INTEGER`, `Rounding.NONNEGATIVE` or both: whole counts, and none below 0, at no cost.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait while the same question is answered elsewhere; 600 if left out.
         """
         charging = self._charging
+        check_rounding(rounding)
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
         given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits, "bias": bias}
@@ -193,8 +196,9 @@ class Session:
         released, text, record = charging.once(request, work, timeout=timeout)
         if released is None and text is not None:
             released = ReleasedTable.from_json(text, made.query)
-        shaped = finished(made, released, evaluate)
-        return Answer(made, released, shaped, record, self.policy.unit, self.policy.lineage, sql)
+        shaped = finished(made, released, evaluate, rounding)
+        policy = self.policy
+        return Answer(made, released, shaped, record, policy.unit, policy.lineage, sql, policy.budget)
 
     def top(
         self,
