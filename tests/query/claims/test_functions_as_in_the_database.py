@@ -178,6 +178,11 @@ def test_values_of_a_public_table_are_public_keys_though_nobody_declared_them(as
     assert keys[0].domain == ("ADA", "BEA", "CYD")
 
 
+def declared_wards():
+    return COLUMNS["visits.ward"]["values"]
+
+
+@pytest.mark.theorem("KeyValues._with_others.privacy")
 def test_others_are_one_more_group_of_the_same_release(asked, plain):
     sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     ((rest,),) = plain.execute(
@@ -187,6 +192,17 @@ def test_others_are_one_more_group_of_the_same_release(asked, plain):
     assert exact(asked, sql, keys={"ward": [...]}) == {**declared, ("other",): float(rest)}
     some = exact(asked, sql, keys={"ward": ["Alpha", ...]})
     assert some == {("Alpha",): declared["Alpha",], ("other",): float(ROWS - declared["Alpha",])}
+    made = asked._charging.priced(sql, read_price(epsilon=1), keys={"ward": [...]})
+    by_hand = sql.replace("ward,", "CASE WHEN ward IN ('Alpha', 'BETA', 'Gamma') THEN ward ELSE 'other' END AS ward,")
+    (one,), (other,) = (
+        asked._charging.priced(text, read_price(epsilon=1), keys=keys).query.aggregation.keys
+        for text, keys in (
+            (sql, {"ward": [...]}),
+            (by_hand.replace("BY ward", "BY 1"), {"ward": [*declared_wards(), "other"]}),
+        )
+    )
+    assert (one.expression, one.domain) == (other.expression, other.domain)  # a key like any other
+    assert len(made.measures) == len(made.requests) == 1
     answer = asked.sql(sql, epsilon=8, keys={"ward": [...]})
     assert list(answer["ward"]) == ["Alpha", "BETA", "Gamma", "other"]
 
