@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.errors import MissingBound, QueryRefused, UnknownName, UnsupportedSQL
+from tests.query.hostile_functions import FUNCTIONS, FUNCTIONS_BOUNDS, FUNCTIONS_NAMES
 from tests.query.hostile_sources import SOURCES, SOURCES_BOUNDS, SOURCES_NAMES
 
 STATEMENTS = (
@@ -425,5 +426,8 @@ EXPECTED: tuple[tuple[type[QueryRefused], tuple[str, ...]], ...] = (
     (UnknownName, AFTER_THE_NOISE_NAMES),
     (UnknownName, SOURCES_NAMES),
     (MissingBound, SOURCES_BOUNDS),
+    (UnsupportedSQL, FUNCTIONS),
+    (UnknownName, FUNCTIONS_NAMES),
+    (MissingBound, FUNCTIONS_BOUNDS),
 )
 HOSTILE = [(kind, sql) for kind, group in EXPECTED for sql in group]

@@ -25,6 +25,7 @@ from discreet.ledger.contract import GRANTED
 from discreet.privacy import Guarantee, Price
 from discreet.query.answer import Record
 from discreet.query.engines import evaluate
+from discreet.query.expression import Value
 from discreet.query.plan import LARGEST_BOUND, Engine, MeasureKind, PublicJoin, QueryPlan, stated_limits
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow, UnitLimits
 from discreet.query.pricing import PricedQuery, fresh_digest, nothing_spent, priced
@@ -64,6 +65,7 @@ class Charging:
         self._failed = False
         self._bounded: dict[str, tuple[str, int]] = {}
         self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
+        self._listed: dict[tuple[str, str], tuple[Value, ...] | None] = {}
         self._lock = threading.RLock()
 
     @cached_property
@@ -101,7 +103,7 @@ class Charging:
 
     def read(self, sql: str, **stated: Mapping[str, Any] | None) -> QueryPlan:
         """Read a query, with the ranges and keys that are stated beside it."""
-        return read_query(sql, self.policy, evaluate=_image, public_values=self.engine.public_values, **stated)
+        return read_query(sql, self.policy, evaluate=_image, public_values=self._public_values, **stated)
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")
@@ -127,6 +129,13 @@ class Charging:
         for rows in made.query.aggregation.source.steps():
             if isinstance(rows, PublicJoin):
                 self._check_unique(rows.table, tuple(sorted(column for _, column in rows.keys)))
+
+    def _public_values(self, table: str, column: str) -> tuple[Value, ...] | None:
+        """Return the values of a column of a public table, read once."""
+        if (table, column) not in self._listed:
+            self.refuse_after_failure()
+            self._listed[table, column] = self.engine.public_values(table, column)
+        return self._listed[table, column]
 
     def _check_unique(self, table: str, columns: tuple[str, ...]) -> None:
         if (table, columns) not in self._unique:
