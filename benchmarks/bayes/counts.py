@@ -11,16 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, logsumexp
 
-from benchmarks.bayes.covered import coverage_bar, mass_bar, within
+from benchmarks.bayes.covered import Timed, coverage_bar, cpu_seconds, mass_bar, within
 from benchmarks.common.bars import Bar
 from discreet.bayes import (
     BetaBinomial,
     DirichletMultinomial,
     NegativeBinomialPeople,
-    beats,
     calibration,
     counts_plan,
-    expected_loss,
     noisy_counts,
     posterior,
 )
@@ -64,24 +62,27 @@ def _common_intervals(people: int, noise: IntegerNoise, generator: np.random.Gen
 
 def cells() -> Iterator[Bar]:
     """Return lines for Dirichlet-multinomial tables, the number of people public and unknown."""
-    settings: list[tuple[int, Any, float]] = [
-        (5, 200, 0.1),
-        (5, 1000, 1.0),
-        (20, 1000, 0.1),
-        (5, None, 0.1),
-        (20, None, 0.1),
+    settings: list[tuple[int, Any, str, float]] = [
+        (5, 200, "epsilon", 0.1),
+        (5, 1000, "epsilon", 1.0),
+        (20, 1000, "epsilon", 0.1),
+        (5, None, "epsilon", 0.1),
+        (20, None, "epsilon", 0.1),
+        (5, 30, "epsilon", 1.0),
+        (5, 200, "rho", 0.005),
     ]
-    for place, (count, people, epsilon) in enumerate(settings):
+    for place, (count, people, price, value) in enumerate(settings):
         groups = [f"g{number}" for number in range(count)]
         plan = counts_plan(groups, relation=Relation.ADD_REMOVE)
         known = people if people is not None else NegativeBinomialPeople(mean=200 if count == 5 else 1000, dispersion=4)
-        found = calibration(
-            DirichletMultinomial(1, people=known), plan, reps=TABLE_RUNS, seed=100 + place, epsilon=epsilon
-        )
+        timed = Timed(DirichletMultinomial(1, people=known))
+        found = timed.calibrated([plan(**{price: value})], reps=TABLE_RUNS, seed=100 + place)
         words = f"n {people:,}" if people is not None else "n unknown"
-        what = f"{count} cells, {words}, epsilon {epsilon:g}"
+        what = f"{count} cells, {words}, {price} {value:g}"
         yield coverage_bar(what, found, "share", tolerance=0.02)
         yield mass_bar(what, found, "count")
+        if people is None:
+            yield mass_bar(what, found, "people")
 
 
 def large() -> Iterator[Bar]:
@@ -158,33 +159,10 @@ def _as_two_samples(people: int, laws: list[DiscreteLaplace], noisy: list[Any], 
 
 
 def times() -> Iterator[Bar]:
-    """Return what a posterior of a count takes, and an A/B test from a released table."""
+    """Return what a posterior of a count takes."""
     for law, words in ((DiscreteLaplace(10), "Laplace"), (DiscreteGaussian(10), "Gaussian")):
         measured, model = noisy_counts(412, noise=law), BetaBinomial(1, 1, people=1000)
-        spent = _median(lambda one=measured, own=model: posterior(one, own).interval("share"))
+        spent = cpu_seconds(lambda one=measured, own=model: posterior(one, own).interval("share"))
         yield Bar(
             f"a count of 1,000 people with its interval, {words}", f"{1e3 * spent:.2f} ms", "<= 2 ms", spent <= 2e-3
         )
-    table = noisy_counts(
-        {("a", "yes"): 120, ("a", "no"): 380, ("b", "yes"): 150, ("b", "no"): 350},
-        noise=DiscreteLaplace(2), key=["variant", "converted"],
-    )  # fmt: skip
-    model = BetaBinomial(1, 1, success=("converted", "yes"))
-
-    def test() -> None:
-        found = posterior(table, model)
-        beats(found, "share", "b", "a")
-        expected_loss(found, "share", "b")
-
-    spent = _median(test)
-    yield Bar("A/B: probability and expected loss", f"{1e3 * spent:.1f} ms", "<= 50 ms", spent <= 0.05)
-
-
-def _median(work: Any, rounds: int = 41) -> float:
-    work()
-    spent = []
-    for _ in range(rounds):
-        began = time.process_time()
-        work()
-        spent.append(time.process_time() - began)
-    return float(np.median(spent))

@@ -21,7 +21,7 @@ from discreet.bayes import (
     noisy_counts,
     posterior,
 )
-from discreet.bayes.base.diagnostics import bulk
+from discreet.bayes.base.diagnostics import LEAST_EFFECTIVE, bulk
 from discreet.laws import DiscreteLaplace
 from discreet.privacy import Relation
 
@@ -45,6 +45,14 @@ def rows() -> Iterator[Bar]:
         yield from _compared(
             f"three cells, n {people}, epsilon {epsilon:g}", three, DirichletMultinomial(1, people=people), augmented
         )
+    cells = {"a": 18, "b": 30, "c": 12}
+    records = CategoricalRecords(("group",), tuple((key,) for key in cells), (1, 1, 1))
+    yield from _compared(  # of all numbers up to 160 that are as likely, those beyond 110 have no chance
+        "three cells, n unknown, epsilon 1",
+        noisy_counts(cells, noise=DiscreteLaplace(1)),
+        DirichletMultinomial(1, people=None),
+        DataAugmentation(records, people=range(161)),
+    )
 
 
 def _compared(what: str, released: Any, exact: Model, augmented: Model) -> Iterator[Bar]:
@@ -56,7 +64,7 @@ def _compared(what: str, released: Any, exact: Model, augmented: Model) -> Itera
     began = time.process_time()
     found = posterior(released, augmented, seed=2)
     spent = time.process_time() - began
-    theirs = np.asarray(found.draws["frequency"])
+    theirs = np.asarray(found.draws[found.parameters[0].name])
     theirs = theirs.reshape(*theirs.shape[:2], -1)
     farthest, least = 0.0, np.inf
     for place in range(own.shape[1]):
@@ -66,7 +74,8 @@ def _compared(what: str, released: Any, exact: Model, augmented: Model) -> Itera
             below = (theirs[..., place] <= end).astype(np.float64)
             effective = 1 / (1 / float(np.min(bulk(below))) + 1 / DRAWS)
             farthest = max(farthest, abs(float(below.mean()) - level) / np.sqrt(level * (1 - level) / effective))
-    yield Bar(f"{what}: quantiles apart", f"{farthest:.2f} se, {least:,.0f} effective draws", "<= 4 se", farthest <= 4)
+    words, enough = f"{farthest:.2f} se, {least:,.0f} effective draws", least >= LEAST_EFFECTIVE
+    yield Bar(f"{what}: quantiles apart", words, "<= 4 se" if enough else "", farthest <= 4 if enough else None)
     ratio = spent / least / cost
     yield Bar(f"{what}: cost of an effective draw, referee / exact", f"{ratio:,.0f}", ">= 50", ratio >= 50)
 

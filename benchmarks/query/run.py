@@ -8,7 +8,14 @@ plain query's CPU time it takes. By groups, 5 categories of a person and 3 rows 
 weights, 15 rows. The peers read the same file, each in a process and environment of its own, the best of three calls at
 a million rows and one call beyond, with 120 s for it; SmartNoise bounds rows alone. A ratio to a peer says how many
 times less CPU time ours takes than the fastest of them. The rows on budgets compare the variance of the noise by its
-law, and as drawn in 20 sessions, between budgets that mean the same epsilon and delta.
+law, and as drawn in 20 sessions, between budgets that mean the same epsilon and delta. The rows on arithmetic say how
+often intervals of computed columns hold the truth in 1,000 releases, over four groups, and how wide they are beside the
+least half-width that holds it in 95 % of releases, simulated from the laws with the truth in hand. Usefulness is the
+median of the relative errors of all cells of an answer, over 15 releases, of TPC-H's questions about 15,000 customers
+at a rho of .02 in all: with bounds from `suggest`, which takes a fifth of it; with the policy's weights of 150 lines;
+and with sums clamped for each customer and group, as BigQuery's clause does, to 10 lines of the largest value in 20
+groups. Bias is how often, in 1,000 releases, intervals hold the truth that bounding cuts, where 7 % of the people have
+46 % of the rows.
 """
 
 from __future__ import annotations
@@ -26,10 +33,13 @@ import duckdb
 import discreet as dp
 from benchmarks.common.report import Row, duration, machine, table
 from benchmarks.query import data as query_data
+from benchmarks.query.arithmetic import arithmetic
+from benchmarks.query.bias import bias
 from benchmarks.query.engines import ENGINES, LIMIT_SECONDS
 from benchmarks.query.notions import notions
 from benchmarks.query.ours import FORMS, measured
 from benchmarks.query.side import SQL, timed
+from benchmarks.query.usefulness import usefulness
 
 PAGE = Path(__file__).resolve().parent.parent.parent / "docs" / "evidence" / "bench-query.md"
 SMALL, LARGE, LARGEST = 10**6, 10**7, 10**8
@@ -144,6 +154,7 @@ def _size(rows: int) -> str:
 
 SECTIONS: dict[str, Callable[[Run], Iterator[Row]]] = {
     "forms": forms, "scale": scale, "peers": peers, "budgets": lambda _: notions(),
+    "arithmetic": lambda _: arithmetic(), "usefulness": lambda _: usefulness(), "bias": lambda _: bias(),
 }  # fmt: skip
 
 

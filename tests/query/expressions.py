@@ -313,10 +313,17 @@ class Maker:
         names = ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY")
         return [self._of(Operation[f"TRUNCATE_{name}"], type) for name in names]
 
+    def _by_months(self, type: Type) -> Callable[[int], Expression]:
+        """Return a date moved by so few months that it often stays among the years there are."""
+        return lambda depth: apply(
+            Operation.ADD_MONTHS, self.make(type, depth), literal(self.source.choice([1, -1, 2, 3, 11, 12, -25, 600]))
+        )
+
     def _date(self) -> list[Callable[[int], Expression]]:
         return [
             *self._truncations(Type.DATE),
             *[self._of(Operation.ADD_DAYS, Type.DATE, Type.INTEGER)] * 2,
+            *(self._of(Operation.ADD_MONTHS, Type.DATE, Type.INTEGER), self._by_months(Type.DATE)),
             *(self._cast(kind, Type.DATE) for kind in (Type.TEXT, Type.TIMESTAMP)),
         ]
 
@@ -325,6 +332,7 @@ class Maker:
             *self._truncations(Type.TIMESTAMP),
             self._of(Operation.TRUNCATE_HOUR, Type.TIMESTAMP),
             *[self._of(Operation.ADD_DAYS, Type.TIMESTAMP, Type.INTEGER)] * 2,
+            *(self._of(Operation.ADD_MONTHS, Type.TIMESTAMP, Type.INTEGER), self._by_months(Type.TIMESTAMP)),
             *(self._cast(kind, Type.TIMESTAMP) for kind in (Type.TEXT, Type.DATE)),
         ]
 

@@ -90,7 +90,6 @@ SOURCES = (
     "SELECT COUNT(*) FROM (SELECT patient FROM visits GROUP BY patient HAVING cost > 3)",
     "SELECT COUNT(*) FROM (SELECT patient FROM visits GROUP BY patient, COUNT(*))",
     "SELECT AVG(n) FROM (SELECT patient % 10 AS p, COUNT(*) AS n FROM visits GROUP BY p)",
-    "SELECT AVG(n) FROM (SELECT unit, COUNT(*) AS n FROM log GROUP BY unit)",
     # unions
     "SELECT COUNT(*) FROM (SELECT patient FROM visits UNION SELECT id FROM patients)",
     "SELECT COUNT(*) FROM (SELECT patient FROM visits EXCEPT SELECT id FROM patients)",

@@ -196,6 +196,18 @@ def _add_days(value: Any, days: int) -> Any:
         return None
 
 
+def _add_months(value: Any, months: int) -> Any:
+    month = value.year * 12 + value.month - 1 + months
+    if not 12 <= month < 120_000:
+        return None
+    for day in range(value.day, 27, -1):
+        try:
+            return value.replace(year=month // 12, month=month % 12 + 1, day=day)
+        except ValueError:
+            continue
+    return value.replace(year=month // 12, month=month % 12 + 1)
+
+
 def _and(values: Sequence[Any]) -> Any:
     return False if any(value is False for value in values) else None if None in values else True
 
@@ -277,4 +289,5 @@ _STRICT: Mapping[Operation, Callable[..., Any]] = {
     Operation.TRUNCATE_HOUR: lambda value: value.replace(minute=0, second=0, microsecond=0),
     Operation.DAYS_BETWEEN: lambda first, second: (second - first).days,
     Operation.ADD_DAYS: _add_days,
+    Operation.ADD_MONTHS: _add_months,
 }

@@ -18,7 +18,20 @@ from discreet.query.expression.expression import Expression, Operation
 from discreet.query.expression.typing_rules import apply, column
 from discreet.query.frame_table import FrameTable
 from discreet.query.plan.query_plan import Key
-from discreet.query.plan.request import Cell, EachRow, Form, Groups, NormWeights, One, Present, RowWeights, Steps, Units
+from discreet.query.plan.request import (
+    Cell,
+    EachRow,
+    Form,
+    Groups,
+    NormWeights,
+    One,
+    Paired,
+    Present,
+    RowWeights,
+    Steps,
+    Units,
+    UnitTotal,
+)
 from discreet.query.plan.row_sources import FilterRows, JoinKind, Project, PublicJoin, RowSource, Scan
 from discreet.query.policy.declarations import (
     ColumnPolicy,
@@ -259,9 +272,19 @@ def cells_of(source: random.Random, form: Form) -> tuple[Cell, ...]:
         Steps(number, scale, power=2, offset=source.choice([0, scale.start])),
         Steps(number, scale, offset=source.choice([-7, 9])),
     ]
+    other = source.choice([column("y", Type.REAL), column("j", Type.INTEGER), number])
+    pair = Steps(number, FixedPoint(-3, 5, Fraction(2)), offset=-3), Steps(other, FixedPoint(0, 1000, Fraction(1, 4)))
+    cells.append(Paired(*pair, source.choice([(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)])))
     if isinstance(form, Groups | EachRow):
-        cells.append(Units())
+        cells += [Units(), *(unit_total(source, number, scale) for _ in range(2))]
     return tuple(source.sample(cells, source.randint(1, len(cells))))
+
+
+def unit_total(source: random.Random, number: Expression, scale: FixedPoint) -> UnitTotal:
+    """Return a total of a unit, clipped to a range that may leave out 0, or hold one number."""
+    inner = source.choice([One(), Present(number), Steps(number, scale), Steps(number, scale, offset=scale.start)])
+    ends = sorted(source.choice([-(2**61), -40, -3, -1, 0, 1, 2, 5, 70, 2**61]) for _ in range(2))
+    return UnitTotal(inner, *ends)
 
 
 def _stored(source: random.Random, kind: Type) -> Any:

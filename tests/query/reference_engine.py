@@ -25,12 +25,14 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     Present,
     RowWeights,
     Steps,
     SumRequest,
     Sums,
     Units,
+    UnitTotal,
     ValuesRequest,
 )
 from discreet.query.plan.row_sources import (
@@ -73,14 +75,22 @@ class ReferenceEngine(Engine):
             return self._values(request)
         totals: dict[KeyValues, list[int]] = {} if request.keys else {(): [0] * len(request.cells)}
         units: dict[KeyValues, set[Any]] = defaultdict(set)
+        held: dict[Any, list[int]] = defaultdict(list)  # what the rows of a unit add to a cell of a group
         for key, row, unit, weight in self.weighted(request):
             sums = totals.setdefault(key, [0] * len(request.cells))
             for index, cell in enumerate(request.cells):
                 if isinstance(cell, Units):
                     units[key].add(unit)
                     sums[index] = len(units[key])
+                elif isinstance(cell, UnitTotal):
+                    there = isinstance(cell.cell, One) or oracle.evaluate(cell.cell.argument, row) is not None
+                    held[key, index, unit] += [_value(cell.cell, row)] if there else []
                 else:
                     sums[index] += weight * _value(cell, row)
+        for (key, index, _), values in held.items():
+            clip = request.cells[index]
+            assert isinstance(clip, UnitTotal)
+            totals[key][index] += min(max(sum(values), clip.low), clip.high) if values else 0
         return Sums(list(totals), [[sums[index] for sums in totals.values()] for index in range(len(request.cells))])
 
     def _values(self, request: ValuesRequest) -> Sums:
@@ -283,6 +293,12 @@ def _value(cell: Cell, row: Mapping[str, Any]) -> int:
         return 1
     if isinstance(cell, Present):
         return int(oracle.evaluate(cell.argument, row) is not None)
+    if isinstance(cell, Paired):
+        places = [oracle.position(oracle.evaluate(one.argument, row), one.scale) for one in (cell.first, cell.second)]
+        if None in places:
+            return 0
+        offsets = (cell.first.offset, cell.second.offset)
+        return math.prod((place + off) ** p for place, off, p in zip(places, offsets, cell.powers, strict=True))
     assert isinstance(cell, Steps)
     place = oracle.position(oracle.evaluate(cell.argument, row), cell.scale)
     return 0 if place is None else (place + cell.offset) ** cell.power

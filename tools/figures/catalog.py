@@ -28,6 +28,7 @@ from tools.figures.mechanisms.selection import permute_and_flip
 from tools.figures.panels import styled
 from tools.figures.prices import composition, error_against_queries, price_curve, price_tradeoff
 from tools.figures.statistics.moments import covariance_error, variance_error
+from tools.figures.statistics.posteriors import posterior_areas, posterior_coverage, posterior_share
 from tools.figures.statistics.ranks import clipping_error, quantile_error, quantiles_error
 from tools.figures.statistics.sums import (
     count_error,
@@ -340,6 +341,9 @@ FIGURES: dict[str, Callable[[], Plot]] = {
     "shuffling": shuffling,
     "balls-in-bins": balls_in_bins,
     "correlated-noise": correlated_noise,
+    "posterior-share": posterior_share,
+    "posterior-coverage": posterior_coverage,
+    "posterior-areas": posterior_areas,
 }
 ALSO_AS_PNG = {"one-answer"}
 

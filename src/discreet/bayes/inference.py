@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.bayes.base import Model, Posterior
+from discreet.bayes.base import Model, Posterior, stated_seed
 from discreet.bayes.counts import BetaBinomial, DirichletMultinomial, PoissonPeople
 from discreet.bayes.evidence import distinct_measurements, latent_counts
 from discreet.display import Progress, listener
@@ -79,19 +79,3 @@ def require_readable(model: CellModel, plans: Sequence[MeasurementPlan]) -> Cell
     trial: Model = replace(model, people=PoissonPeople(1)) if unknown else model  # type: ignore[type-var]
     trial.prior(plans, np.random.default_rng(0))  # what is drawn is forgotten
     return model
-
-
-def stated_seed(seed: Any) -> int | None:
-    """Return a seed, or None for one from the operating system.
-
-    >>> stated_seed(-1)
-    Traceback (most recent call last):
-    ...
-    discreet.errors.ParameterError: seed must be a whole number of at least 0, or None;
-        got another, write seed=1
-    """
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
-        raise ParameterError(
-            "seed must be a whole number of at least 0, or None; got another, write seed=1", parameter="seed"
-        )
-    return None if seed is None else int(seed)

@@ -25,6 +25,7 @@ COMMANDS = {
     "explain": ("asking.explain", "Say what a query would cost and how exact it would be."),
     "rehearse": ("asking.ask", "Run a query on made-up rows of the same schema."),
     "ask": ("asking.ask", "Answer a query privately; the cost is charged first."),
+    "suggest": ("asking.suggest", "Find bounds for a table or a query, at a small price."),
     "posterior": ("asking.posterior", "Say what an answer tells about people, by a model; priced as ask."),
     "synthesize": ("asking.synthesize", "Make a synthetic table; the cost is charged first."),
     "learn": ("program", "Train, explain, evaluate and use a model of a private table."),

@@ -1,10 +1,18 @@
 """Synthetic data for demos, rehearsals, tests and documentation; nothing is downloaded and nobody is described."""
 
 from discreet._optional import listing
+from discreet.data.databases import (
+    HospitalDatabase,
+    Patients,
+    Regions,
+    TradeDatabase,
+    Visits,
+    hospital_database,
+    trade_database,
+)
 from discreet.data.invented_block import CensusBlock, census_block
 from discreet.data.invented_browsing import Browsing, browsing
 from discreet.data.invented_city import City, Discharges, Register, register
-from discreet.data.invented_database import HospitalDatabase, Patients, Regions, Visits, hospital_database
 from discreet.data.invented_genomes import Genomes, Panel, genomes
 from discreet.data.invented_hospital import HospitalTable, hospital, visits
 from discreet.data.invented_population import Population, population, population_columns, population_values
@@ -33,6 +41,7 @@ __all__ = [
     "Regions",
     "Register",
     "Survey",
+    "TradeDatabase",
     "Visits",
     "browsing",
     "census_block",
@@ -48,6 +57,7 @@ __all__ = [
     "ratings",
     "register",
     "survey",
+    "trade_database",
     "visits",
 ]
 

@@ -12,7 +12,11 @@ from discreet.errors import DiscreetError, InputError, MissingExtra
 from discreet.learning.base import FORMS, PrivateEstimator, check_model, class_named, content_of, restore, to_text
 from discreet.ledger.contract import UNREADABLE, bytes_of_arrays
 
-_NETWORKS = ("DeepClassifier", "DeepRegressor")  # their floor is read where a file names one of them
+_NETWORKS = (
+    "DeepClassifier",
+    "DeepRegressor",
+    "RecipeClassifier",
+)  # their floor is read where a file names one of them
 _MOST_BYTES = 1 << 29  # of a file, and of the arrays in it: a fit leaves less
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from discreet._optional import listing, loader
 
 if TYPE_CHECKING:
-    from discreet.query.answer import Answer, Certificate, Record
+    from discreet.query.answer import Answer, Certificate, Record, Rounding
     from discreet.query.expression import Type
     from discreet.query.policy import Policy, parse_policy, read_policy
     from discreet.query.pricing import Explanation
-    from discreet.query.session import Session, SessionBalance, TopAnswer, Watch
+    from discreet.query.session import Session, SessionBalance, SuggestedBound, Suggestion, TopAnswer, Watch
 
 __all__ = [
     "Answer",
@@ -19,8 +19,11 @@ __all__ = [
     "Explanation",
     "Policy",
     "Record",
+    "Rounding",
     "Session",
     "SessionBalance",
+    "SuggestedBound",
+    "Suggestion",
     "TopAnswer",
     "Type",
     "Watch",

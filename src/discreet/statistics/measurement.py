@@ -53,6 +53,10 @@ class Counts(AddsUp):
     why: str = ""
     selects: bool = False
 
+    def __post_init__(self) -> None:
+        if isinstance(self.weight, bool) or not isinstance(self.weight, int) or self.weight < 1:
+            raise InputError("weight must be what one person adds, a whole number of at least 1; got another, write 1")
+
 
 @dataclass(frozen=True, slots=True)
 class PowerSums(AddsUp):
@@ -163,6 +167,12 @@ class MeasurementPlan:
     source: Source = field(default_factory=Source)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.noise, IntegerNoise) or self.noise.center != 0:
+            raise InputError("noise must be the law of integer noise about 0; got another, write DiscreteLaplace(2)")
+        if not self.source.keys and self.key_names:  # nothing else tells the keys apart
+            object.__setattr__(self, "source", replace(self.source, keys=self.key_names))
+        if len(self.source.keys) != len(self.key_names):
+            raise InputError("source must have a text for each of key_names, or none; got another number of keys")
         groups = self.keys if isinstance(self.keys, tuple) else (None,)
         if any(not isinstance(key, tuple) or len(key) != len(self.key_names) for key in groups):
             raise InputError("keys must hold a tuple for every group, with a value for each of key_names; got others")
@@ -185,11 +195,7 @@ class MeasurementPlan:
         rehearsed: bool = False,
     ) -> Measurement:
         """Return the measurement whose noisy integers these are, one sequence an entry, one integer a group."""
-        try:
-            integers = tuple(tuple(map(index, entry)) for entry in released)
-        except TypeError:
-            raise InputError("released must hold whole numbers; got others, write the integers as they left") from None
-        return Measurement(self, integers, identity, guarantee, rehearsed)
+        return Measurement(self, released, identity, guarantee, rehearsed)  # type: ignore[arg-type]  # it makes tuples
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,6 +214,13 @@ class Measurement:
     rehearsed: bool = False
 
     def __post_init__(self) -> None:
+        try:
+            integers = tuple(tuple(map(index, entry)) for entry in self.released)
+        except TypeError:
+            raise InputError("released must hold whole numbers; got others, write the integers as they left") from None
+        object.__setattr__(self, "released", integers)
+        if not isinstance(self.identity, tuple) or not self.identity:
+            raise InputError('identity must be a tuple that names the release; got another, write by_hand("first")')
         if len(self.released) != self.plan.adds_up.entries:
             raise InputError("a measurement needs one sequence of integers for every entry of its plan")
         if any(len(entry) != len(self.plan.keys) for entry in self.released):

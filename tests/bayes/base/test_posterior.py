@@ -36,6 +36,7 @@ def test_nothing_is_drawn_before_draws_are_needed(found):
     assert found.draws["share"].shape == (4, 1000, 2)
 
 
+@pytest.mark.theorem("Posterior.accuracy")
 def test_an_exact_interval_is_that_of_the_law(found):
     made = found.interval("share")
     for place, law in enumerate(found.exact["share"]):
@@ -58,6 +59,7 @@ def test_an_interval_for_an_integer_has_integer_ends_and_at_least_the_confidence
     assert made.target is Target.TABLE
 
 
+@pytest.mark.theorem("Posterior.accuracy")
 def test_draws_give_what_the_law_gives(found):
     """Within 6 standard errors of 4,000 seeded draws."""
     for name in ("share", "heads"):
@@ -78,6 +80,7 @@ def test_stored_draws_serve_where_no_law_is_exact():
     assert chained.probability("share", group="north", above=0.3).error > 0
 
 
+@pytest.mark.theorem("posterior.accuracy")
 def test_draws_that_failed_are_not_handed_out():
     with pytest.raises(NotConverged, match="share: R-hat is"):
         posterior(coins(TWO), Coins(100, chains="stuck"), seed=1)
@@ -88,6 +91,7 @@ def test_draws_that_are_not_numbers_are_not_handed_out():
         DrawnMarginal(np.array([1.0, np.nan]))
 
 
+@pytest.mark.theorem("joint_rest.accuracy")
 def test_intervals_together_hold_together():
     """Ten independent groups: the intervals of all hold a point drawn from the posterior with the confidence.
 
@@ -104,12 +108,14 @@ def test_intervals_together_hold_together():
     assert ((other >= alone.low) & (other <= alone.high)).all(axis=1).mean() < 0.75
 
 
+@pytest.mark.theorem("joint_rest.accuracy")
 def test_together_is_never_wider_than_the_union_bound_and_never_narrower_than_alone():
     rng = np.random.default_rng(2)
     for draws in (rng.normal(size=(1000, 7)), np.zeros((1000, 3)), rng.integers(0, 2, size=(1000, 4))):
         assert 0.05 / draws.shape[1] <= joint_rest(draws, 0.95) <= 0.05 + 1e-12
 
 
+@pytest.mark.theorem("Probability.accuracy")
 def test_an_exact_probability_is_that_of_the_law(found):
     law = found.exact["share"][0]
     assert float(found.probability("share", group="north", above=0.3)) == 1 - law.cdf(0.3)
@@ -119,6 +125,7 @@ def test_an_exact_probability_is_that_of_the_law(found):
     assert between.value == pytest.approx(heads.masses[51:60].sum(), abs=1e-14)
 
 
+@pytest.mark.theorem("Posterior.accuracy", "Probability.accuracy")
 def test_a_counted_probability_is_within_its_error_of_the_exact_one(found):
     exact = found.probability("share", group="north", above=0.3).value
     made = found.probability(lambda draws: draws["share", "north"] > 0.3)
@@ -129,6 +136,7 @@ def test_a_counted_probability_is_within_its_error_of_the_exact_one(found):
     assert south.error > 0
 
 
+@pytest.mark.theorem("Probability.accuracy")
 def test_correlated_draws_count_less():
     walk = np.random.default_rng(1).normal(size=(4, 1000)).cumsum(axis=1) / 30
     slow = Posterior(Coins(), (released(),), (Parameter("x", "", Target.POPULATION),), {"x": walk}, "a walk")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ from discreet.bayes import posterior
 from discreet.bayes.base import Posterior, ReleaseCheck
 from discreet.bayes.base.release_check import checked
 from discreet.errors import ParameterError
+from discreet.statistics.measurement import Counts
 from tests.bayes.small_models import Coins, coins, plan
 
 TWO = {"north": 31, "south": 58}
@@ -56,6 +57,7 @@ class Same(Coins):
         return Posterior(self, measurements, found.parameters[:1], drawn, "wrong")
 
 
+@pytest.mark.theorem("Posterior.accuracy")
 def test_a_model_that_does_not_fit_is_found_out():
     """31 and 90 of 100 from one share: no repetition of 400 reaches 90 (chance below 1e-15 a repetition)."""
     made = posterior(coins({"north": 31, "south": 90}), Same(100), seed=1).check(seed=2)
@@ -86,3 +88,12 @@ def test_a_check_is_a_table_and_a_picture():
 def test_bad_numbers_of_repetitions_are_refused(wrong):
     with pytest.raises(ParameterError, match="repetitions must be"):
         posterior(coins(TWO), Coins(100), seed=1).check(repetitions=wrong)
+
+
+def test_weighted_rows_are_shown_as_rows():
+    """A session's rows weigh 2^20 each; people read counts."""
+    one = replace(plan(groups=1), adds_up=Counts("rows", weight=1 << 20))
+    real = one.measured([[5 << 20]], ("x", 0), None)
+    repeated = [[np.array([[rows << 20]])] for rows in range(1, 11)]
+    made = checked([real], repeated, np.random.default_rng(1))
+    assert (made.released, made.lows, made.highs) == ((5.0,), (1.0,), (10.0,))

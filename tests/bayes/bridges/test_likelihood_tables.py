@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,13 +14,14 @@ from discreet.bayes import posterior
 from discreet.bayes.bridges import NUMPYRO, likelihood_tables, noise_terms
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace
-from discreet.statistics.measurement import Counts, PowerSums
+from discreet.statistics.measurement import KEYS, Counts, PowerSums
 from tests.bayes.small_models import Coins, coins, plan, released
 
 TWO = {"north": 12, "south": 58}
 PEOPLE = 100
 
 
+@pytest.mark.theorem("LikelihoodTable.accuracy")
 def test_a_table_gives_the_exact_posterior_by_quadrature():
     (table,) = likelihood_tables(coins(TWO, scale=5), people=PEOPLE)
     exact = posterior(coins(TWO, scale=5), Coins(PEOPLE)).exact["share"]
@@ -98,6 +100,22 @@ def test_what_has_no_table_is_refused():
     for people in (-1, 1.5, True):
         with pytest.raises(ParameterError, match="people must be"):
             likelihood_tables(coins(TWO), people=people)
+
+
+def test_weighted_counts_have_the_table_of_whole_ones_once_it_is_stated_that_nobody_has_two_rows():
+    """Rows weigh 2^20, as those of a session do: the noise is on a finer grid, the counts are as before."""
+    made = plan(groups=1)
+    often = Counts("rows", weight=1 << 20, once=False, why="rows weigh")
+    weighed = type(made)("n", ("k",), made.keys, often, DiscreteLaplace(3 << 20))
+    measured = weighed.measured([[5 << 20]], ("x", 0), None)
+    (table,) = likelihood_tables(measured, people=9, one_row_a_person=True)
+    assert table.counts.tolist() == [list(range(10))]
+    steps = table.log_likelihood[0] - table.log_likelihood[0, 5]
+    assert np.allclose(steps, -np.abs(np.arange(10) - 5) / 3, atol=1e-9)
+    assert table.to_stan()["released"] == [5.0]
+    keys = replace(often, counted=KEYS)
+    with pytest.raises(ParameterError, match="weighted counts"):
+        likelihood_tables(replace(weighed, adds_up=keys).measured([[5]], ("x", 0), None), one_row_a_person=True)
 
 
 @pytest.mark.needs("numpyro")

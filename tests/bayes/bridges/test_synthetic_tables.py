@@ -36,6 +36,7 @@ def test_the_combined_interval_is_about_the_posterior_one(one):
     assert combined.target.value == "population"
 
 
+@pytest.mark.theorem("combine_estimates.accuracy")
 def test_many_tables_cover_and_one_taken_as_real_does_not():
     """300 populations with uniform shares; noise by the law's own probabilities, everything seeded.
 
@@ -59,6 +60,7 @@ def test_many_tables_cover_and_one_taken_as_real_does_not():
     assert naive / runs < 0.85
 
 
+@pytest.mark.theorem("combine_estimates.accuracy")
 def test_the_rule_is_the_published_one():
     estimates, variances = [0.2, 0.3, 0.25, 0.29], [0.0004, 0.0005, 0.0003, 0.0004]
     found = combine_estimates(estimates, variances)
@@ -68,6 +70,7 @@ def test_the_rule_is_the_published_one():
     assert found.value == pytest.approx(0.26)
 
 
+@pytest.mark.theorem("combine_estimates.accuracy")
 def test_a_negative_variance_is_replaced_and_said():
     found = combine_estimates([0.25, 0.25, 0.26], [0.01, 0.01, 0.01], ratio=2.0)
     assert found.adjusted
@@ -87,6 +90,7 @@ def test_no_interval_claims_more_than_the_people_themselves_would_nor_is_it_as_w
     assert few.degrees == 1.0
 
 
+@pytest.mark.theorem("combine_estimates.accuracy")
 @pytest.mark.parametrize(("people", "deviation", "tables"), [(500, 3, 20), (500, 3, 5), (2000, 14, 20)])
 def test_combined_intervals_cover_where_both_variances_are_alike(people, deviation, tables):
     """2000 normal posteriors of a share, seeded."""

@@ -31,6 +31,7 @@ def as_often_as_stated(covered, masses):
     assert abs(np.mean(covered) - np.mean(masses)) <= np.sqrt(np.log(2e9) / (2 * runs))
 
 
+@pytest.mark.theorem("BetaBinomial.accuracy")
 @pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian])
 @pytest.mark.parametrize("people", [30, 100, 1000])
 @pytest.mark.parametrize("epsilon", [Fraction(1, 100), Fraction(1, 10), Fraction(1)])
@@ -51,6 +52,7 @@ def test_shares_and_counts_are_covered_as_often_as_stated(kind, people, epsilon,
     as_often_as_stated(covered, masses)
 
 
+@pytest.mark.theorem("DirichletMultinomial.accuracy")
 @pytest.mark.parametrize("kind", [DiscreteLaplace, DiscreteGaussian])
 @pytest.mark.parametrize(("cells", "people"), [(5, 200), (20, 1000)])
 def test_shares_of_many_cells_are_covered_as_often_as_stated(kind, cells, people, rounds):

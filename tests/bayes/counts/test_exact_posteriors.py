@@ -71,6 +71,7 @@ def share_agrees(marginal, reference, a, rest):
         assert marginal.cdf(x) == pytest.approx(wanted, abs=1e-12)
 
 
+@pytest.mark.theorem("BetaBinomial.accuracy")
 @pytest.mark.parametrize(("law", "pmf"), LAWS, ids=["laplace", "gaussian"])
 @pytest.mark.parametrize(("a", "b"), [(1.0, 1.0), (0.4, 2.5), (3.0, 0.7)])
 @pytest.mark.parametrize("released", [-3, 0, 5, 14])
@@ -100,6 +101,7 @@ def test_yes_and_no_and_both_were_released_and_people_are_public(law, pmf, weigh
     assert found.log_evidence == pytest.approx(math.log(reference.weights.sum()), abs=1e-11)
 
 
+@pytest.mark.theorem("BetaBinomial.accuracy")
 @pytest.mark.parametrize(("law", "pmf"), LAWS, ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize("seen", [[((0,), 4), ((1,), 9)], [((0,), 4), ((0, 1), 11)], [((1,), -2), ((0,), 0)]])
@@ -118,6 +120,7 @@ def test_yes_and_no_of_an_unknown_number_of_people(law, pmf, prior, seen):
         assert found.log_evidence == pytest.approx(math.log(reference.weights.sum()), abs=1e-11)
 
 
+@pytest.mark.theorem("BetaBinomial.accuracy")
 @pytest.mark.parametrize("prior", ["poisson", "negative binomial"])
 def test_yes_alone_with_a_proper_prior_of_people(prior):
     stated, table = PRIORS[prior]
@@ -129,6 +132,7 @@ def test_yes_alone_with_a_proper_prior_of_people(prior):
     share_agrees(found.exact["share"][0], reference, 1, lambda t: 2 + t[1])
 
 
+@pytest.mark.theorem("BetaBinomial.accuracy")
 def test_yes_alone_with_a_flat_number_of_people_says_nothing_of_the_share():
     """The heavy tail of n is cut at 200 000 in the list; the rest has a mass of about 10 / 200 000^3."""
     law, pmf = LAWS[0]
@@ -144,6 +148,7 @@ def test_yes_alone_with_a_flat_number_of_people_says_nothing_of_the_share():
     assert ratio == pytest.approx(3 / 5, abs=0.005)  # 5 standard errors are below .004
 
 
+@pytest.mark.theorem("DirichletMultinomial.accuracy")
 @pytest.mark.parametrize(("law", "pmf"), LAWS, ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("people", [3, 12])
 @pytest.mark.parametrize(
@@ -171,6 +176,7 @@ def test_three_cells_of_a_public_number_of_people(law, pmf, people, seen):
     assert found.log_evidence == pytest.approx(math.log(reference.weights.sum()), abs=1e-11)
 
 
+@pytest.mark.theorem("DirichletMultinomial.accuracy")
 @pytest.mark.parametrize(("law", "pmf"), LAWS, ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("prior", PRIORS)
 @pytest.mark.parametrize(
@@ -195,6 +201,7 @@ def test_three_cells_of_an_unknown_number_of_people(law, pmf, prior, seen):
         assert found.log_evidence == pytest.approx(math.log(reference.weights.sum()), abs=1e-11)
 
 
+@pytest.mark.theorem("PoissonGamma.accuracy")
 @pytest.mark.parametrize(("law", "pmf"), LAWS, ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("seen", [[((0,), 2), ((1,), 5)], [((0,), 2), ((1,), 5), ((0, 1), 4)], [((0, 1), 9)]])
 def test_rates_with_and_without_a_total(law, pmf, seen):

@@ -37,6 +37,25 @@ def test_a_mixture_far_apart_has_the_quantiles_of_its_parts():
     assert law.deviation**2 == pytest.approx(masses @ within + 0.21 * (0.9 - 0.001) ** 2)
 
 
+@pytest.mark.parametrize("order", [1, -1])
+@pytest.mark.parametrize(("a", "b"), [(1, 1), (0.01, 30.0), (7.5, 0.2)])
+@pytest.mark.parametrize("people", [1, 40, 3000])
+def test_components_that_are_left_out_are_decided(people, a, b, order):
+    """Also where the components are not in order, and where a long tail reaches beyond what is looked at first."""
+    rng = np.random.default_rng(people)
+    counts = np.arange(people + 1.0)[::order]
+    masses = rng.random(counts.size) ** 3
+    masses /= masses.sum()
+    shares = MixtureOfBetas(masses, a + counts, b + people - counts)
+    rates = MixtureOfGammas(masses, a + counts, np.full(counts.size, b))
+    for place in range(0, counts.size, max(people // 20, 1)):
+        share = float(stats.beta(shares.first[place], shares.second[place]).ppf(rng.random()))
+        rate = float(stats.gamma(rates.first[place], scale=1 / b).ppf(rng.random()))
+        direct = masses @ stats.beta(a + counts, b + people - counts).cdf(share)
+        assert shares.cdf(share) == pytest.approx(direct, abs=2e-15)
+        assert rates.cdf(rate) == pytest.approx(masses @ stats.gamma(a + counts, scale=1 / b).cdf(rate), abs=2e-15)
+
+
 def test_quantiles_of_an_integer_are_the_least_that_reach_the_level():
     rng = np.random.default_rng(3)
     masses = rng.random(50) ** 4

@@ -23,6 +23,7 @@ def directly(law, released, a, top):
     return weights, sums
 
 
+@pytest.mark.theorem("convolution.accuracy")
 @pytest.mark.parametrize("law", [DiscreteLaplace(80), DiscreteGaussian(300)], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("a", [0.5, 1.0, 4.0])
 def test_transforms_agree_with_direct_sums(law, a):
@@ -46,6 +47,7 @@ def test_transforms_agree_with_direct_sums(law, a):
         assert first.pmf(t) == pytest.approx(mass, rel=1e-9)
 
 
+@pytest.mark.theorem("convolution.accuracy")
 @pytest.mark.parametrize("law", [DiscreteLaplace(80), DiscreteGaussian(100)], ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("total", [40, 2500, 4150, 6000])
 def test_a_public_total_far_from_the_release_keeps_its_digits(law, total):
@@ -88,6 +90,7 @@ def test_a_cell_of_which_nothing_was_released_is_what_the_total_leaves():
     assert (sum(draws[part] for part in parts) == 10**12).all()
 
 
+@pytest.mark.theorem("drawn.accuracy")
 def test_draws_follow_the_exact_laws_and_add_up():
     """Fixed seed: chi-square of 40 000 joint draws against the list of all tables of 3 cells and 12 people."""
     law = DiscreteLaplace(2)

@@ -45,6 +45,7 @@ def test_the_bounds_on_neighbors_hold_from_each_count_on(weight):
         assert (-steps[:count]).max() <= weight.fall(count) + 1e-12
 
 
+@pytest.mark.theorem("log_ways.accuracy")
 @pytest.mark.parametrize("a", [0.3, 1.0, 2.5, 50.0])
 @pytest.mark.parametrize("start", [0, 5, 17, 1000, 10**6, 10**12])
 def test_the_number_of_ways_keeps_its_digits_however_large_the_count(a, start):

@@ -29,6 +29,7 @@ def right():
     return calibration(Coins(60), plan(groups=2, scale=5), reps=250, seed=1)
 
 
+@pytest.mark.theorem("CalibrationCheck.accuracy")
 def test_a_right_model_holds_what_it_says(right):
     found = right.coverage("share")
     assert abs(found.value - 0.95) < SURE * math.sqrt(0.95 * 0.05 / 500)
@@ -38,6 +39,7 @@ def test_a_right_model_holds_what_it_says(right):
     assert right.reps == 250
 
 
+@pytest.mark.theorem("CalibrationCheck.accuracy")
 def test_intervals_for_integers_are_held_as_often_as_their_mass(right):
     held, mass = right.coverage("heads"), right.mass("heads")
     assert mass.value > 0.95
@@ -63,6 +65,7 @@ class Sometimes(Coins):
         return Coins(self.people, chains=self.chains).fit(measurements, generator=generator, progress=progress)
 
 
+@pytest.mark.theorem("CalibrationCheck.accuracy")
 def test_runs_that_failed_are_counted_and_count_as_not_held():
     found = calibration(Sometimes(30), plan(groups=1), reps=60, seed=1)
     assert 0 < found.failed < 60
@@ -104,6 +107,7 @@ def expected(people, scale, confidence=0.95):
     return total
 
 
+@pytest.mark.theorem("expected_width.accuracy")
 def test_the_expected_width_is_the_sum_over_all_releases():
     found = expected_width(Coins(20), plan(groups=1, scale=2), reps=200, seed=1)
     assert found.parameter == "share"

@@ -45,6 +45,7 @@ def by_quadrature(means, deviations, likelihoods):
     return center, spread, np.log(total * (axis[1] - axis[0]) ** 2) + logs.max()
 
 
+@pytest.mark.theorem("LogisticCells.accuracy", "CellRegression.accuracy")
 @pytest.mark.parametrize("people", [None, {"a": 50, "b": 57}])
 @pytest.mark.parametrize("noise", [DiscreteLaplace(2), DiscreteGaussian(3)])
 def test_the_posterior_is_that_of_quadrature_over_direct_sums(noise, people):
@@ -81,6 +82,7 @@ def test_a_noisy_total_of_each_cell_narrows_what_is_known():
     assert (both.draws["share"].std(axis=(0, 1)) < alone.draws["share"].std(axis=(0, 1))).all()
 
 
+@pytest.mark.theorem("LogisticCells.accuracy")
 def test_intervals_of_coefficients_cover_as_they_say(rounds):
     """One coefficient a run, in turn; each side fails by chance once in 1e9 runs. Sizes are unknown to the model."""
     runs = rounds(sample=12, full=1000)

@@ -17,6 +17,7 @@ def asked(counts):
     return noisy_counts(counts, noise=NOISE, key="dose")
 
 
+@pytest.mark.theorem("PoissonCells.accuracy", "CellRegression.accuracy")
 def test_the_posterior_is_that_of_quadrature_over_direct_sums():
     """Seeded: within 5 Monte Carlo errors of 4,000 weighted draws, so that this passes always or never."""
     model = PoissonCells(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from discreet.bayes.sampling import Joint
 from discreet.bayes.sampling.importance import about_mode, mode
@@ -45,3 +48,25 @@ def test_a_second_hill_is_not_overlooked():
 def test_k_hat_is_large_where_the_curvature_says_nothing():
     found = about_mode(kinks(), generator=np.random.default_rng(5))
     assert found.k_hat > 0.7
+
+
+@pytest.mark.parametrize("width", [0.4, 3.0])
+def test_the_mode_of_a_likelihood_with_steps_is_sought_by_its_outline_and_its_weights_are_its_own(width):
+    """A whole number is known through noise: draws of it against the sum; 4,000 of them are off by 7 se never."""
+
+    def height(numbers):
+        return -0.5 * ((numbers - 5.3) / width) ** 2
+
+    stairs, slope = (lambda points: height(np.rint(points[:, 0]))), (lambda points: height(points[:, 0]))
+    joint = Joint(*normal_prior(1, 10.0), stairs, outline=slope)
+    found = about_mode(joint, generator=np.random.default_rng(6))
+    numbers = np.arange(-80, 81)
+    edges = stats.norm(0, 10).cdf(np.stack([numbers - 0.5, numbers + 0.5]))
+    weights = (edges[1] - edges[0]) * np.exp(height(numbers))
+    mean = float(numbers @ weights / weights.sum())
+    deviation = math.sqrt(float((numbers - mean) ** 2 @ weights / weights.sum()))
+    drawn = np.rint(found.draws[..., 0])
+    assert found.k_hat < 0.7
+    assert abs(drawn.mean() - mean) < 0.11 * deviation
+    assert drawn.std() == pytest.approx(deviation, rel=0.11)
+    assert np.allclose(found.log_evidences, math.log(weights.sum()), atol=0.11)

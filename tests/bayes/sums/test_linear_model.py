@@ -210,3 +210,12 @@ def test_what_is_no_gram_matrix_or_no_prior_is_refused():
     alone = narrow.measurements(narrow.release(table()[:, :2]), table="survey", column="one,y")
     with pytest.raises(InputError, match="a predictor beside"):
         fitted(MODEL, alone)
+
+
+@pytest.mark.parametrize("bounds", [(0, 2), (0.5, 1.5), (0.9, 1.11)])
+def test_a_constant_at_the_center_of_its_bounds_is_refused(bounds):
+    """Positions are distances from the center: there the column adds 0, and no first moment was released."""
+    covariance = Covariance(bounds=[bounds, *BOX[1:]], relation=ADD, rho=1)
+    measurements = covariance.measurements(covariance.release(table()), table="survey", column=NAMES)
+    with pytest.raises(InputError, match=r"'one' with 1 at the center, release Covariance with the bounds \(-1, 1\)"):
+        fitted(MODEL, measurements)

@@ -124,3 +124,32 @@ def test_a_table_with_several_rows_a_unit_is_refused(tmp_path: Path) -> None:
     assert done.exit_code == 2
     assert "one row" in " ".join(done.stderr.split())
     assert spent(policy) == 0
+
+
+def test_a_recipe_is_charged_once_and_predicts_for_nothing(policy: Path) -> None:
+    asked = ("train", "--recipe", *NETWORK[:8], *PRICE, "--policy", policy)
+    told = run(*asked, "--explain")
+    assert told.exit_code == 0, told.stderr
+    assert "RecipeClassifier" in told.stdout
+    assert "70 (70 epochs)" in told.stdout
+    out, rows = policy.parent / "model.json", policy.parent / "new.csv"
+    first = run(*asked, "--out", out)
+    assert first.exit_code == 0, first.stderr
+    cost = spent(policy)
+    again = run(*asked, "--out", out, "--json")
+    assert json.loads(again.stdout)["replayed"]
+    assert (cost, spent(policy)) == (pytest.approx(1, abs=1e-6), cost)
+    rows.write_text("cost\n12.5\n400\n\n", encoding="utf-8")
+    found = run("learn", "predict", out, rows)
+    assert found.exit_code == 0, found.stderr
+    assert not leaks(out.read_text(), first.stdout, first.stderr, found.stdout, found.stderr)
+
+
+@pytest.mark.parametrize(
+    "beside", [("--steps", 3), ("--hidden", 4), ("--linear",), ("--norm", 2), ("--batch", 9), ("--predict", "number")]
+)
+def test_a_recipe_refuses_what_it_decides_by_itself(policy: Path, beside: tuple[Any, ...]) -> None:
+    done = run("train", "--recipe", *NETWORK[:8], *PRICE, "--policy", policy, "--explain", *beside)
+    assert done.exit_code == 2
+    assert "--recipe" in done.stderr
+    assert spent(policy) == 0

@@ -71,7 +71,10 @@ def test_an_answer_knows_its_columns_rows_and_which_of_them_have_intervals(answe
     with pytest.raises(ParameterError, match="one row"):
         _ = answer.low
     with pytest.raises(ParameterError, match="no interval"):
-        answer.estimates("half")
+        answer.estimates("region")
+    assert answer.derived == ("half",)
+    for half, whole in zip(answer.estimates("half"), answer.estimates("n"), strict=True):
+        assert (2 * half.low, 2 * half.high) == pytest.approx((whole.low, whole.high))
 
 
 def test_estimates_carry_value_interval_confidence_and_guarantee(answer):
@@ -93,7 +96,7 @@ def test_intervals_that_hold_together_are_wider_by_the_union_bound(answer):
     low, high = list(alone.columns).index("n_low"), list(alone.columns).index("n_high")
     index, inner = answer.priced.places[answer._source("n")]
     measure, part = answer.priced.measures[index], answer.priced.parts[index]
-    each = measure.estimates(answer.released.released[index], part, 1 - 0.1 / 9)[inner]
+    each = measure.estimates(answer.released.released[index], part, 1 - 0.1 / 12)[inner]
     for one, two, (_, lowest, highest) in zip(alone.rows, together.rows, each, strict=True):
         assert two[low] < one[low] < one[high] < two[high]
         assert (two[low], two[high]) == pytest.approx((lowest, highest), rel=1e-12)
@@ -113,6 +116,7 @@ def test_frames_of_three_kinds_hold_the_same_table(answer):
     plain = answer.to_dict()
     assert list(plain) == [
         "region", "n", "n_low", "n_high", "m", "m_low", "m_high", "q", "q_low", "q_high", "half",
+        "half_low", "half_high",
     ]  # fmt: skip
     assert answer.to_pandas().to_dict("list") == plain
     assert answer.to_polars().to_dict(as_series=False) == plain
@@ -122,12 +126,12 @@ def test_frames_of_three_kinds_hold_the_same_table(answer):
 def test_columns_that_are_named_like_the_ends_of_intervals_are_kept(session):
     clash = session.sql("SELECT COUNT(*) AS n, COUNT(*) * 2 AS n_low, SUM(cost) AS n_high FROM visits", epsilon=3)
     plain = clash.to_dict()
-    assert len(plain) == 3 + 2 * 2
+    assert len(plain) == 3 + 2 * 3
     assert plain["n_low"] == clash["n_low"]
     assert plain["n_high"] == clash["n_high"]
     assert plain["n_low_"][0] < plain["n"][0] < plain["n_high_"][0]
     assert plain["n_high_low"][0] < plain["n_high"][0] < plain["n_high_high"][0]
-    assert clash.to_polars().shape == (1, 7)
+    assert clash.to_polars().shape == (1, 9)
 
 
 def test_an_answer_of_one_row_and_one_aggregate_has_a_value(session):
@@ -210,13 +214,14 @@ def test_date_keys_come_back_as_dates_and_are_drawn_as_a_line(session, answer):
     assert len(answer.plot().figure.axes[0].patches) == 3
     assert answer.plot("m").figure.axes[0].get_xlabel() == "m"
     assert not any(text.get_parse_math() for text in answer.plot().figure.axes[0].get_yticklabels())
+    assert answer.plot("half").figure.axes[0].get_xlabel() == "half"
     with pytest.raises(ParameterError, match="not an aggregate"):
-        answer.plot("half")
+        answer.plot("region")
 
 
-def test_an_answer_without_aggregates_as_released_has_nothing_to_draw(session):
-    derived = session.sql("SELECT region, COUNT(*) + 1 AS more FROM visits GROUP BY region", epsilon=1)
-    assert derived.measured == ()
+def test_an_answer_without_aggregates_has_nothing_to_draw(session):
+    derived = session.sql("SELECT region, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits GROUP BY region", epsilon=1)
+    assert derived.measured == derived.derived == ()
     with pytest.raises(ParameterError, match="nothing to draw"):
         derived.plot()
 

@@ -12,7 +12,7 @@ from discreet.query.plan.bounding import of_values
 from discreet.query.plan.query_plan import MeasureKind
 from discreet.query.plan.request import EachRow, Groups
 from discreet.query.pricing.price import read_price
-from discreet.query.pricing.priced_query import priced
+from discreet.query.pricing.settling import priced
 from tests.query.small_tables import (
     GROUPS,
     Slow,

@@ -289,7 +289,7 @@ BAD = [
     ("tables", T + "x = {type = 'text', min = 0, max = 1}\n", 18, "no range"),
     ("tables", T + "x = {type = 'date', min = 0, max = 1}\n", 18, "dates without quotes"),
     ("tables", T + "x = {type = 'integer', min = 2026-01-01, max = 2026-01-02}\n", 18, "as numbers"),
-    ("tables", T + "x = {type = 'timestamp', min = 2026-01-01, max = 2026-01-02}\n", 18, "as times"),
+    ("tables", T + "x = {type = 'timestamp', min = 1, max = 2}\n", 18, "dates, or times without a zone"),
     ("tables", T + "x = {type = 'real', min = 0, max = 1, public = true}\n", 18, "values = [...]"),
     ("tables", T + "x = {min = 0.5, max = 1.5, type = 'integer', public = true}\n", 18, "whole numbers"),
     ("tables", T + "x = {min = 0, max = 100_000, public = true}\n", 18, "Narrow it"),

@@ -39,7 +39,7 @@ def test_an_explanation_says_what_an_answer_will_cost_and_how_wide_it_will_be():
     assert float(rows[0][width]) == pytest.approx(2 * 3.0 / 0.5, rel=0.05)
     assert found.sql == "SELECT what was told"
     for text in (str(found), html.unescape(found._repr_html_())):
-        for words in ("how many like it still fit", "what bounding may bias", found.relation.sentence):
+        for words in ("how many like it still fit", "left out", found.relation.sentence):
             assert words in text
 
 
@@ -60,15 +60,27 @@ def test_widths_of_means_and_quantiles_are_functions_of_what_is_assumed():
 @pytest.mark.parametrize(
     ("stated", "sql", "budget", "price", "words"),
     [
-        ({"unit": "row"}, "SELECT COUNT(*) AS n FROM t", PureDP(4), {"epsilon": 1}, "none: every row counts in full"),
-        ({"rows": 2}, "SELECT COUNT(*) AS n FROM t", PureDP(4), {"epsilon": 1}, "n > 2 rows counts each of them 2/n"),
-        ({"rows": 2}, "SELECT g, COUNT(*) AS n FROM t GROUP BY g", ZCDP(4), {"rho": 1}, "L2 norm r > 2"),
+        (
+            {"unit": "row"},
+            "SELECT COUNT(*) AS n FROM t",
+            PureDP(4),
+            {"epsilon": 1},
+            "nothing: every row counts in full",
+        ),
+        (
+            {"rows": 2},
+            "SELECT COUNT(*) AS n FROM t",
+            PureDP(4),
+            {"epsilon": 1},
+            "a person with more than 2 rows of t counts as 2; the interval does not include this",
+        ),
+        ({"rows": 2}, "SELECT g, COUNT(*) AS n FROM t GROUP BY g", ZCDP(4), {"rho": 1}, "squares add up to 2^2"),
         (
             {"groups": 1, "rows_per_group": 3},
             "SELECT g, COUNT(*) AS n FROM t GROUP BY g",
             PureDP(4),
             {"epsilon": 1},
-            "more groups than 1 is missing",
+            "a person in more than 1 group is missing from the others",
         ),
     ],
 )
@@ -80,7 +92,7 @@ def test_a_bounded_table_has_its_own_words():
     session = session_on(PureDP(4), rows=2)
     session._charging._bounded["t"] = ("t, 2 rows a unit", 2)
     found = session.explain("SELECT COUNT(*) AS n FROM t", epsilon=1)
-    assert "units with more rows than the bounded table keeps" in found.bias
+    assert "a person with more than 2 rows of t counts for that many, kept beforehand" in found.bias
 
 
 def test_groups_are_told_as_public_or_by_their_threshold():

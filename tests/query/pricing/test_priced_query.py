@@ -21,8 +21,8 @@ from discreet.query.plan.query_plan import Key, MeasureKind
 from discreet.query.plan.request import Steps, Sums, Units, ValuesRequest
 from discreet.query.policy.declarations import UnitColumn
 from discreet.query.pricing.price import read_price
-from discreet.query.pricing.priced_query import priced
 from discreet.query.pricing.released_table import ReleasedTable
+from discreet.query.pricing.settling import priced
 from tests.query.small_tables import (
     Told,
     asked,

@@ -6,5 +6,5 @@ from discreet.bayes.base.marginal import DrawnMarginal, Draws, Marginal
 from discreet.bayes.base.model import Model, Values
 from discreet.bayes.base.posterior import Posterior
 from discreet.bayes.base.priors import HalfNormal, LogNormal, Normal, Prior
-from discreet.bayes.base.probability import FlatDraws, Probability
+from discreet.bayes.base.probability import FlatDraws, Probability, stated_seed
 from discreet.bayes.base.release_check import ReleaseCheck

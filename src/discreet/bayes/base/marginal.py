@@ -89,7 +89,11 @@ class DrawnMarginal(Marginal):
 
     def quantile(self, probability: float) -> float:
         """Return the least draw that is at least as large as this share of them."""
-        if not 0 < probability < 1:
+        if (
+            isinstance(probability, bool)
+            or not isinstance(probability, int | float | np.number)
+            or not 0 < probability < 1
+        ):
             raise ParameterError(
                 "probability must be strictly between 0 and 1; got another, write 0.975, for example",
                 parameter="probability",

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.bayes.base.diagnostics import Diagnostics
 from discreet.bayes.base.intervals import SHOWN, Label, Parameter, PosteriorInterval, shown_rows
 from discreet.bayes.base.marginal import DrawnMarginal, Draws, Marginal, joint_rest
-from discreet.bayes.base.probability import FlatDraws, Probability, Statement, counted
+from discreet.bayes.base.probability import FlatDraws, Probability, Statement, counted, stated_end, stated_seed
 from discreet.bayes.base.summary import summary_columns
 from discreet.display import Table, definition_list, visible
 from discreet.errors import DiscreetError, NotConverged, ParameterError
@@ -143,6 +143,12 @@ class Posterior:
         `above` or `below` or both (and its `group`), whose probability is exact where the law of the parameter is.
         """
         if not isinstance(of, str):
+            if not callable(of):
+                raise ParameterError(
+                    f"of must be the name of a parameter or a function of the draws; got {type(of).__name__}, write "
+                    'for example probability("share", above=0.5)',
+                    parameter="of",
+                )
             if above is not None or below is not None or group is not None:
                 raise ParameterError(
                     "above=, below= and group= must go with the name of a parameter; got them beside a function, write "
@@ -163,7 +169,7 @@ class Posterior:
                 parameter="group",
             )
         place = parameter.place(group) if parameter.groups else 0
-        low, high = -np.inf if above is None else float(above), np.inf if below is None else float(below)
+        low, high = stated_end(above, "above", -np.inf), stated_end(below, "below", np.inf)
         if of in self.exact:
             law = self.exact[of][place]
             upper, lower = (1.0 if below is None else law.below(high)), (0.0 if above is None else law.cdf(low))
@@ -234,7 +240,7 @@ class Posterior:
                 f"repetitions={_REPETITIONS}",
                 parameter="repetitions",
             )
-        return repeated_release(self, repetitions, np.random.default_rng(seed))
+        return repeated_release(self, repetitions, np.random.default_rng(stated_seed(seed)))
 
     def plot(
         self, name: str | None = None, *, group: Any = None, confidence: float = 0.95, together: bool = False

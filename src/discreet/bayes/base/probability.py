@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -63,7 +64,7 @@ class FlatDraws(Mapping[Any, NDArray[Any]]):
 
     def __getitem__(self, name: Any) -> NDArray[Any]:
         parameter, *label = name if isinstance(name, tuple) else (name,)
-        if parameter not in self._drawn:
+        if not isinstance(parameter, str) or parameter not in self._drawn:
             names = ", ".join(self._drawn)
             raise ParameterError(f"name must be one of {names}; got another, write one of them", parameter="name")
         array = np.asarray(self._drawn[parameter])
@@ -99,3 +100,30 @@ def counted(of: Statement, draws: Draws, parameters: tuple[Parameter, ...], *, i
     value = float(held.mean())
     drawn_to_half = (value * effective + 0.5) / (effective + 1.0)
     return Probability(value, math.sqrt(drawn_to_half * (1.0 - drawn_to_half) / effective))
+
+
+def stated_seed(seed: Any) -> int | None:
+    """Return a seed, or None for one from the operating system.
+
+    >>> stated_seed(-1)
+    Traceback (most recent call last):
+    ...
+    discreet.errors.ParameterError: seed must be a whole number of at least 0, or None;
+        got another, write seed=1
+    """
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
+        raise ParameterError(
+            "seed must be a whole number of at least 0, or None; got another, write seed=1", parameter="seed"
+        )
+    return None if seed is None else int(seed)
+
+
+def stated_end(stated: Any, name: str, otherwise: float) -> float:
+    """Return an end of a range of numbers, or what stands for none."""
+    if stated is None:
+        return otherwise
+    if isinstance(stated, bool) or not isinstance(stated, int | float | np.number) or math.isnan(stated):
+        raise ParameterError(f"{name} must be a number; got another, write {name}=0.5", parameter=name)
+    return (
+        float(min(max(stated, -sys.float_info.max), sys.float_info.max)) if isinstance(stated, int) else float(stated)
+    )

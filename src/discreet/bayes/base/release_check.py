@@ -29,7 +29,8 @@ class ReleaseCheck:
     `probabilities` are the shares of the repetitions that lie below what was released, ties shared at random: evenly
     spread over (0, 1), or closer to 1/2, as long as the model fits, because the model has seen the release. One near 0
     or 1 says that the model makes such an integer hardly ever. `least` is the smallest two-sided probability times the
-    number of integers: small values count against the model, whatever the number of groups.
+    number of integers: small values count against the model, whatever the number of groups. Where a row that counts in
+    full adds a weight, as rows of a session do, `released`, `lows` and `highs` are in such rows.
 
     >>> made = ReleaseCheck(
     ...     ("men", "women"), (31, 98), (20, 40), (40, 60), (0.5, 0.999), 999
@@ -39,7 +40,7 @@ class ReleaseCheck:
     """
 
     names: tuple[str, ...]
-    released: tuple[int, ...]
+    released: tuple[float, ...]
     lows: tuple[float, ...]
     highs: tuple[float, ...]
     probabilities: tuple[float, ...]
@@ -140,8 +141,9 @@ def checked(
         Proof: its place among the R + 1, ties broken at random, is then any with the same chance; U fills the cells.
     """
     names: list[str] = []
-    columns: list[tuple[int, float, float, float]] = []
+    columns: list[tuple[float, float, float, float]] = []
     for place, one in enumerate(measurements):
+        weight = getattr(one.plan.adds_up, "weight", 1)
         made = np.stack([np.asarray(draws[place]) for draws in repeated])  # (repetitions, entries, groups)
         for entry, integers in enumerate(one.released):
             for group, released in enumerate(integers):
@@ -149,7 +151,8 @@ def checked(
                 below, up_to = (int(np.searchsorted(own, released, side=side)) for side in ("left", "right"))
                 share = (below + generator.random() * (up_to - below + 1)) / (len(own) + 1)
                 low, high = own[round((1 - _SURE) / 2 * len(own))], own[round((1 + _SURE) / 2 * len(own)) - 1]
-                columns.append((released, float(low), float(high), share))
+                shown = released if weight == 1 else released / weight
+                columns.append((shown, float(low) / weight, float(high) / weight, share))
                 names.append(_named(one, entry, group))
     released_, lows, highs, shares = zip(*columns, strict=True)
     return ReleaseCheck(tuple(names), released_, lows, highs, shares, len(repeated))

@@ -13,6 +13,8 @@ from discreet.errors import InputError, ParameterError
 from discreet.privacy import Target
 from discreet.statistics.pricing import stated_confidence
 
+_LARGEST = 1e100  # squares of it are still floats
+
 
 @dataclass(frozen=True, slots=True)
 class CombinedEstimate:
@@ -89,11 +91,13 @@ def combine_estimates(
             "ratio must be a positive number; got another, write the rows of a synthetic table over the people asked",
             parameter="ratio",
         )
+    if max(np.abs(middle).max(), own.max()) > _LARGEST:
+        raise InputError(f"estimates and variances must be at most {_LARGEST:g}; got more, write them in another unit")
     tables, between, within = len(middle), float(middle.var(ddof=1)), float(own.mean())
     spread = (1.0 + 1.0 / tables) * between
     adjusted = spread - within < ratio * within
     variance = ratio * within if adjusted else spread - within
-    degrees = math.inf if adjusted else max((tables - 1) * (1.0 - within / spread) ** 2, 1.0)
+    degrees = math.inf if adjusted or spread == 0.0 else max((tables - 1) * (1.0 - within / spread) ** 2, 1.0)
     reach = float(t.ppf((1.0 + held) / 2.0, degrees)) * math.sqrt(variance)
     value = float(middle.mean())
     return CombinedEstimate(

@@ -13,7 +13,7 @@ from discreet.bayes.evidence import distinct_measurements
 from discreet.display import as_stated
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
-from discreet.statistics.measurement import Counts, Group, Measurement
+from discreet.statistics.measurement import KEYS, Counts, Group, Measurement
 
 _LEFT_OUT = 2.0**-50
 _LONGEST = 1 << 20
@@ -57,17 +57,19 @@ class LikelihoodTable:
         return np.array(self.start)[:, np.newaxis] + np.arange(self.log_likelihood.shape[1])
 
     def to_stan(self) -> dict[str, Any]:
-        """Return the data block of a program in Stan, as plain values that json.dumps takes."""
+        """Return the data block of a program in Stan, as plain values that json.dumps takes; released is in counts."""
         return {
             "groups": len(self.groups),
             "counts": self.log_likelihood.shape[1],
-            "released": list(self.released),
+            "released": [value if self.weight == 1 else value / self.weight for value in self.released],
             "start": list(self.start),
             "log_likelihood": self.log_likelihood.tolist(),
         }
 
 
-def likelihood_tables(released: Any, *, people: int | None = None) -> tuple[LikelihoodTable, ...]:
+def likelihood_tables(
+    released: Any, *, people: int | None = None, one_row_a_person: bool = False
+) -> tuple[LikelihoodTable, ...]:
     """Return the tables of a release of counts, one for every measurement.
 
     Several measurements of equal groups share their counts: add their tables over common counts, never their
@@ -76,6 +78,7 @@ def likelihood_tables(released: Any, *, people: int | None = None) -> tuple[Like
     Args:
         released: an answer, a measurement, or a list of them about the same people.
         people: the public number of people in each group, beyond which no count is possible.
+        one_row_a_person: states that nobody has two rows, where the policy does not say so.
 
     Privacy. Costs nothing: only what was released is read.
         Proof: post-processing.
@@ -87,7 +90,7 @@ def likelihood_tables(released: Any, *, people: int | None = None) -> tuple[Like
     ((342,), (1, 141))
     """
     most = None if people is None else _whole_people(people)
-    return tuple(_table(one, most) for one in distinct_measurements(released))
+    return tuple(_table(one, most, once=one_row_a_person) for one in distinct_measurements(released))
 
 
 def noise_terms(released: Any) -> tuple[Mapping[str, Any], ...]:
@@ -114,7 +117,7 @@ def noise_terms(released: Any) -> tuple[Mapping[str, Any], ...]:
     )
 
 
-def _table(one: Measurement, people: int | None) -> LikelihoodTable:
+def _table(one: Measurement, people: int | None, *, once: bool) -> LikelihoodTable:
     """Return the table of one measurement of counts."""
     counted = one.plan.adds_up
     if not isinstance(counted, Counts):
@@ -122,10 +125,11 @@ def _table(one: Measurement, people: int | None) -> LikelihoodTable:
             f"released must be counts; got sums of values in {one.plan.name!r}, write noise_terms(...) for those",
             parameter="released",
         )
-    if not counted.once:
+    if not counted.once and not (once and counted.counted != KEYS):
         raise ParameterError(
-            f"released must count people once; got weighted counts, which are not binomial: {counted.why}. Ask with "
-            "one row a person",
+            f"released must count people once; got weighted counts, which are not binomial: {counted.why}. Ask "
+            "COUNT(DISTINCT ...) of the unit with groups = 1, or state one_row_a_person=True if you know that nobody "
+            "has two rows",
             parameter="released",
         )
     weight, integers = counted.weight, one.released[0]

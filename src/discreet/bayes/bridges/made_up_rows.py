@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Parameter, Posterior
+from discreet.bayes.base import Parameter, Posterior, stated_seed
 from discreet.bayes.bridges.combining import CombinedEstimate, combine_estimates
-from discreet.bayes.inference import stated_seed
 from discreet.display import as_stated
 from discreet.errors import ParameterError
 from discreet.frames import to_arrow, to_pandas, to_polars
@@ -79,11 +78,16 @@ class SyntheticTables:
         `people` is how many were asked, if that is not the size of the tables; it is used where the variance between
         tables is too small for the rule (see `combine_estimates`).
         """
+        asked = self.size if people is None else _whole(people, "people", least=1)
         found = [of(columns) for columns in self]
-        ratio = 1.0 if people is None else self.size / people
-        return combine_estimates(
-            [float(one) for one, _ in found], [float(one) for _, one in found], confidence=confidence, ratio=ratio
-        )
+        if not all(isinstance(one, tuple | list) and len(one) == 2 for one in found):
+            raise ParameterError(
+                "of must return an estimate and its variance; got something else, write for example "
+                'lambda rows: (rows["share"].mean(), rows["share"].var() / 100)',
+                parameter="of",
+            )
+        estimates, variances = zip(*found, strict=True)
+        return combine_estimates(estimates, variances, confidence=confidence, ratio=self.size / asked)
 
     def __repr__(self) -> str:
         return f"SyntheticTables({len(self)} tables of {self.size:,} rows, columns {', '.join(self.names)})"

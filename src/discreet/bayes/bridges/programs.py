@@ -41,7 +41,7 @@ data {
   int<lower=1> groups;
   int<lower=1> counts;
   int<lower=0> people;
-  array[groups] int released;
+  array[groups] real released;
   array[groups] int start;
   array[groups, counts] real log_likelihood;
 }

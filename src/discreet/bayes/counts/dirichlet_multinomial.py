@@ -20,6 +20,7 @@ from discreet.errors import InputError
 from discreet.privacy import Target
 from discreet.statistics.measurement import Measurement
 
+_SMALL = 0.1
 _MARGINALS = 128  # cells up to which exact marginals are computed with the posterior
 
 
@@ -97,6 +98,23 @@ class DirichletMultinomial(CountModel):
         return [int(one) for one in generator.multinomial(people, values["share"])]
 
 
+def drawn_shares(weights: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.float64]:
+    """Draw from the Dirichlet laws whose weights are the rows.
+
+    Gamma numbers of a small shape are below all floats, and a row of such would be 0 / 0: there ln of one of shape a is
+    that of one of shape a + 1, less an exponential number over a (the product of Gamma(a + 1) and U^(1 / a)).
+
+    >>> drawn_shares(np.full((1, 2), 1e-6), np.random.default_rng(1)).round(6).tolist()
+    [[0.0, 1.0]]
+    """
+    if weights.min(initial=1.0) >= _SMALL:
+        drawn = generator.standard_gamma(weights)
+        return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+    logs = np.log(generator.standard_gamma(weights + 1.0)) - generator.standard_exponential(weights.shape) / weights
+    found = np.exp(logs - logs.max(axis=-1, keepdims=True))
+    return np.asarray(found / found.sum(axis=-1, keepdims=True))
+
+
 def _concentrations(stated: float | Mapping[Any, float], cells: Sequence[tuple[Any, ...]]) -> NDArray[np.float64]:
     """Return one number for each cell."""
     named = stated_by_group(stated, "concentration")
@@ -154,8 +172,7 @@ class _Cells:
         """Draw counts down the tree, then shares given the counts."""
         found = self.tree.drawn(chains * draws, generator)
         counts = np.stack([found[leaf] for leaf in self.leaves], axis=-1)
-        weights = generator.standard_gamma(counts.astype(np.float64) + self.a)
-        shares = weights / weights.sum(axis=-1, keepdims=True)
+        shares = drawn_shares(counts.astype(np.float64) + self.a, generator)
         shape = (chains, draws, len(self.leaves))
         result = {"share": shares.reshape(shape), "count": counts.reshape(shape)}
         people = {} if isinstance(self.people, int) else {"people": counts.sum(axis=-1).reshape(chains, draws)}

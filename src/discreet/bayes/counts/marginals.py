@@ -15,6 +15,8 @@ from discreet.errors import ParameterError
 
 Floats = NDArray[np.float64]
 _NEGLIGIBLE = 1e-22  # a component this light changes no digit: even a million of them weigh 1e-16 together
+_NOTHING = 1e-20  # a distribution function this small is none
+_REACH, _UNITS = 9.0, 25.0  # deviations, and units of an exponential tail, beyond which a component is decided
 _STEPS = 300
 _TINY = 1e-300
 
@@ -83,7 +85,12 @@ class IntegerMarginal(Marginal):
 
 
 class Mixture(Marginal):
-    """A mixture of laws on the positive numbers, one for each possible count."""
+    """A mixture of laws on the positive numbers, one for each possible count.
+
+    Where the first parameters rise and the second do not, each component lies above the one before. So at a number the
+    distribution functions of the components fall, from 1 to 0 where noise is large, and only those in between are
+    computed: at both ends one more tells that the others are 1, within 2e-16, and 0, within 1e-20.
+    """
 
     def __init__(self, masses: Floats, first: Floats, second: Floats) -> None:
         kept = masses > _NEGLIGIBLE * masses.max()
@@ -94,6 +101,40 @@ class Mixture(Marginal):
     @abstractmethod
     def _moments(self) -> tuple[Floats, Floats]:
         """Means and variances of the components."""
+
+    @property
+    @abstractmethod
+    def _units(self) -> Floats:
+        """The lengths over which the tails of the components fall by a factor e, at least far out."""
+
+    @abstractmethod
+    def _heights(self, value: float, part: slice) -> Floats:
+        """Return the distribution functions of a part of the components at a number."""
+
+    def _height(self, value: float) -> float:
+        """Return the distribution function at a number."""
+        count = self.masses.size
+        begin, end = self._between(value)
+        inner = self._heights(value, slice(begin, end))
+        if (begin > 0 and inner[0] < 1.0 - 2e-16) or (end < count and inner[-1] > _NOTHING):
+            begin, end = 0, count
+            inner = self._heights(value, slice(begin, end))
+        return min(float(self.masses[:begin].sum() + self.masses[begin:end] @ inner), 1.0)
+
+    def _between(self, value: float) -> tuple[int, int]:
+        """Guess which components are neither below a number nor above it, with one more on both sides."""
+        low, high = self._spans
+        begin, end = int(np.count_nonzero(high <= value)), int(np.count_nonzero(low < value))
+        return max(begin - 1, 0), min(max(end, begin) + 1, self.masses.size)
+
+    @cached_property
+    def _spans(self) -> tuple[Floats, Floats]:
+        """Where nearly all of each component lies; everywhere, where they are not in order."""
+        if (np.diff(self.first) < 0.0).any() or (np.diff(self.second) > 0.0).any():
+            return np.full(self.first.size, -math.inf), np.full(self.first.size, math.inf)
+        means, variances = self._moments
+        reach = _REACH * np.sqrt(variances) + _UNITS * self._units
+        return means - reach, means + reach
 
     @abstractmethod
     def pdf(self, value: float) -> float:
@@ -117,9 +158,11 @@ class Mixture(Marginal):
 
     def quantile(self, probability: float) -> float:
         """Return the number whose distribution function is `probability`, to a relative 1e-12 (above 1e-300)."""
+        from scipy.special import ndtri
+
         wanted = _probability(probability)
         low, high = self._ends
-        guess = self.mean + 2.0 * math.sqrt(2.0) * self.deviation * (wanted - 0.5)
+        guess = self.mean + self.deviation * float(ndtri(wanted))
         return _root(lambda x: self.cdf(x) - wanted, self.pdf, low, high, guess)
 
 
@@ -143,13 +186,18 @@ class MixtureOfBetas(Mixture):
     def _ends(self) -> tuple[float, float]:
         return 0.0, 1.0
 
-    def cdf(self, value: float) -> float:
-        """Return P(share <= value)."""
+    @property
+    def _units(self) -> Floats:
+        return np.asarray(1.0 / (self.first + self.second))
+
+    def _heights(self, value: float, part: slice) -> Floats:
         from scipy.special import betainc
 
-        if value <= 0.0 or value >= 1.0:
-            return float(value >= 1.0)
-        return min(float(self.masses @ betainc(self.first, self.second, value)), 1.0)
+        return np.asarray(betainc(self.first[part], self.second[part], value))
+
+    def cdf(self, value: float) -> float:
+        """Return P(share <= value)."""
+        return self._height(value) if 0.0 < value < 1.0 else float(value >= 1.0)
 
     def pdf(self, value: float) -> float:
         """Return the posterior density."""
@@ -184,11 +232,18 @@ class MixtureOfGammas(Mixture):
             high *= 2.0
         return 0.0, high
 
-    def cdf(self, value: float) -> float:
-        """Return P(rate <= value)."""
+    @property
+    def _units(self) -> Floats:
+        return np.asarray(1.0 / self.second)
+
+    def _heights(self, value: float, part: slice) -> Floats:
         from scipy.special import gammainc
 
-        return min(float(self.masses @ gammainc(self.first, self.second * value)), 1.0) if value > 0.0 else 0.0
+        return np.asarray(gammainc(self.first[part], self.second[part] * value))
+
+    def cdf(self, value: float) -> float:
+        """Return P(rate <= value)."""
+        return self._height(value) if value > 0.0 else 0.0
 
     def pdf(self, value: float) -> float:
         """Return the posterior density."""

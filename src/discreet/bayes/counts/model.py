@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.base import Model, Posterior, Values
-from discreet.bayes.evidence import LatentCounts, latent_counts
+from discreet.bayes.evidence import LatentCounts, counting, latent_counts
 from discreet.display import Progress
-from discreet.statistics.measurement import Measurement, MeasurementPlan
+from discreet.statistics.measurement import Counts, Measurement, MeasurementPlan
 
 
 class CountModel(Model):
@@ -41,7 +41,7 @@ class CountModel(Model):
     ) -> Posterior:
         """Return the exact posterior."""
         latent = self._latent(measurements)
-        found = self.posterior_of(latent, generator=generator, measurements=measurements)
+        found = self.posterior_of(latent, generator=generator, measurements=counting(measurements))
         progress(1, 1)
         return found
 
@@ -52,12 +52,17 @@ class CountModel(Model):
     def integers(
         self, values: Values, plans: Sequence[MeasurementPlan], generator: np.random.Generator
     ) -> list[NDArray[Any]]:
-        """Draw the people in the cells; return what they add up to, one entry and all groups for every plan."""
+        """Draw the people in the cells; return what they add up to: (entries, groups), 0 where nobody is counted."""
         latent = self._empty(plans)
         cells = self.drawn_cells(latent, values, generator)
         sums = [seen.weight * sum(cells[place] for place in seen.members) for seen in latent.observations]
-        ends = np.cumsum([len(plan.keys) for plan in plans])
-        return [_row(sums[end - len(plan.keys) : end]) for plan, end in zip(plans, ends, strict=True)]
+        rest = iter(sums)
+        return [
+            _row([next(rest) for _ in plan.keys])
+            if isinstance(plan.adds_up, Counts)
+            else np.zeros((plan.adds_up.entries, len(plan.keys)), dtype=np.int64)
+            for plan in plans
+        ]
 
     def _latent(self, measurements: Sequence[Measurement]) -> LatentCounts:
         """Return the cells that the measurements are about."""
@@ -65,7 +70,10 @@ class CountModel(Model):
 
     def _empty(self, plans: Sequence[MeasurementPlan]) -> LatentCounts:
         """Return the cells of plans; the integers in it are zeros that nobody reads."""
-        return self._latent([plan.measured([[0] * len(plan.keys)], (place,), None) for place, plan in enumerate(plans)])
+        zeros = [[[0] * len(plan.keys)] * plan.adds_up.entries for plan in plans]
+        return self._latent(
+            [plan.measured(one, (place,), None) for place, (plan, one) in enumerate(zip(plans, zeros, strict=True))]
+        )
 
 
 def method(error: float) -> str:

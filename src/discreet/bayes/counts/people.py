@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,15 +11,17 @@ from typing import Any
 
 import numpy as np
 
-from discreet.bayes.counts.weights import CellWeight, Logs, Weight
+from discreet.bayes.counts.weights import STIRLING, CellWeight, Logs, Weight, series
 from discreet.errors import ParameterError
 from discreet.laws.number import rational_or_none
+
+_LARGEST_MEAN = 10**12
 
 
 def positive(value: object, name: str) -> float:
     """Return a positive finite number, or refuse it by name: a prior with another one is improper."""
     exact = rational_or_none(value)
-    number = math.nan if exact is None else float(exact)
+    number = math.nan if exact is None or exact > sys.float_info.max else float(exact)
     if not (0.0 < number < math.inf):
         shown = f"{value!r}" if isinstance(value, int | float) else type(value).__name__
         raise ParameterError(
@@ -76,7 +79,11 @@ class PoissonPeople(PeoplePrior):
     mean: float
 
     def __post_init__(self) -> None:
-        positive(self.mean, "mean")
+        if positive(self.mean, "mean") > _LARGEST_MEAN:
+            raise ParameterError(
+                f"mean must be a number of people, at most {_LARGEST_MEAN:,}; got more, write for example 1000",
+                parameter="mean",
+            )
 
     @property
     def weight(self) -> Weight:
@@ -109,7 +116,7 @@ class NegativeBinomialPeople(PeoplePrior):
     @property
     def weight(self) -> Weight:
         """Ln p(n)."""
-        return ScaledCellWeight(float(self.dispersion), math.log(self.mean / (self.mean + self.dispersion)))
+        return ScaledCellWeight(float(self.dispersion), -math.log1p(self.dispersion / self.mean))
 
     def draw(self, generator: np.random.Generator) -> int:
         """Draw a number of people."""
@@ -119,6 +126,14 @@ class NegativeBinomialPeople(PeoplePrior):
 @dataclass(frozen=True)
 class ScaledCellWeight(CellWeight):
     """The negative binomial law: c(t, a) q^t (1 - q)^a."""
+
+    def __post_init__(self) -> None:
+        if not self.log_q < 0.0:
+            raise ParameterError(
+                "the prior of a count must end somewhere; got one so wide that floats do not hold its decay, write a "
+                "smaller mean or exposure, or a larger dispersion or rate",
+                parameter="model",
+            )
 
     def log(self, start: int, size: int, step: int = 1) -> Logs:
         """Return ln p."""
@@ -132,11 +147,21 @@ class PoissonWeight(Weight):
     mean: float
 
     def log(self, start: int, size: int, step: int = 1) -> Logs:
-        """Return ln p(n) = n ln(mean) - mean - ln n!."""
+        """Return ln p(n) = n ln(mean) - mean - ln n!.
+
+        Accuracy. Near a large mean these are huge terms that cancel; written about the mean, with n = mean + d and
+            Stirling's series, what is rounded is of the size of d.
+        """
         from scipy.special import gammaln
 
         counts = float(start) + float(step) * np.arange(size, dtype=np.float64)
-        return np.asarray(counts * math.log(self.mean) - self.mean - gammaln(counts + 1.0))
+        found = counts * math.log(self.mean) - self.mean - gammaln(counts + 1.0)
+        away = counts - self.mean
+        near = (np.abs(away) < 0.5 * self.mean) & (counts > STIRLING)
+        count, away = counts[near], away[near]
+        main = away - count * np.log1p(away / self.mean)
+        found[near] = main - 0.5 * np.log(2.0 * math.pi * count) - series(count)
+        return np.asarray(found)
 
     def rise(self, count: int) -> float:
         """The ratio at `count`."""

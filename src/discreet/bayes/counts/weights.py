@@ -19,7 +19,7 @@ from discreet.laws.noise import IntegerNoise
 
 Logs = NDArray[np.float64]
 _EXACT = 1 << 61  # differences below it fit int64, with room for one step more
-_STIRLING = 20.0
+STIRLING = 20.0
 _DROP = 40.0  # windows open at first so far that a likelihood alone has fallen by this much
 
 
@@ -64,11 +64,11 @@ def log_ways(start: int, size: int, a: float, step: int = 1) -> Logs:
     from scipy.special import gammaln
 
     lower = float(start + 1) + float(step) * np.arange(size, dtype=np.float64)  # t + 1
-    upper = lower + (a - 1.0)
+    upper = (lower - 1.0) + a  # in this order a tiny a is not lost at t = 0
     if a == 1.0:
         return np.zeros(size)
-    if min(lower[0], upper[0]) < _STIRLING:
-        split = min(size, math.ceil((_STIRLING - min(lower[0], upper[0])) / step))
+    if min(lower[0], upper[0]) < STIRLING:
+        split = min(size, math.ceil((STIRLING - min(lower[0], upper[0])) / step))
         head = gammaln(upper[:split]) - gammaln(lower[:split])
         return np.concatenate([head, _stirling(lower[split:], upper[split:], a)]) - math.lgamma(a)
     return _stirling(lower, upper, a) - math.lgamma(a)
@@ -78,10 +78,10 @@ def _stirling(lower: Logs, upper: Logs, a: float) -> Logs:
     """Return ln Gamma(upper) - ln Gamma(lower), where upper - lower = a - 1."""
     shift = a - 1.0
     main = (lower - 0.5) * np.log1p(shift / lower) + shift * (np.log(upper) - 1.0)
-    return np.asarray(main + _series(upper) - _series(lower))
+    return np.asarray(main + series(upper) - series(lower))
 
 
-def _series(x: Logs) -> Logs:
+def series(x: Logs) -> Logs:
     """Return the rest of Stirling's formula."""
     square = 1.0 / (x * x)
     return np.asarray((1 / 12 - square * (1 / 360 - square * (1 / 1260 - square / 1680))) / x)
@@ -109,7 +109,7 @@ class CellWeight(Weight):
 
     def fall(self, count: int) -> float:
         """The bound at `count` where a >= 1, else at 1."""
-        return -self.log_q - math.log1p((self.a - 1.0) / (float(count) if self.a >= 1.0 else 1.0))
+        return -self.log_q - (math.log1p((self.a - 1.0) / float(count)) if self.a >= 1.0 else math.log(self.a))
 
     @property
     def decay(self) -> float:
@@ -134,11 +134,11 @@ class PoolWeight(Weight):
 
     def rise(self, count: int) -> float:
         """The ratio (n + 1) / (n + A) rises to 1 where A > 1, else it is largest at `count`."""
-        return 0.0 if self.a >= 1.0 else -math.log1p((self.a - 1.0) / (count + 1.0))
+        return 0.0 if self.a >= 1.0 else -math.log((count + self.a) / (count + 1.0))
 
     def fall(self, count: int) -> float:
         """The ratio (n - 1 + A) / n falls in n where A > 1, else it rises."""
-        return math.log1p((self.a - 1.0) / (1.0 if self.a >= 1.0 else float(count)))
+        return math.log(self.a) if self.a >= 1.0 else math.log((count - 1.0 + self.a) / count)
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ from discreet.bayes.evidence import LatentCounts, Observation
 from discreet.errors import InputError
 
 _PAIRS = 1 << 18  # of counts of yes and no, up to which the law of a share is computed exactly
+_ALL_PAIRS = 1 << 23  # of all groups together, some 200 MB
 _LIGHT = 1e-22  # relative to the heaviest pair: 2^22 pairs together then weigh less than 1e-15
 Known = tuple[frozenset[int], Weight]  # a set of leaves, and what is known of their sum
 
@@ -106,7 +107,7 @@ class SolvedGroups:
             return share, yes, np.full_like(yes, one.group.people)
         if one.no is None:
             share = generator.beta(self.a - 1.0, self.b, size=len(yes))
-            return share, yes, yes + generator.negative_binomial(yes + 1, share)
+            return share, yes, yes + _others(yes, share, generator)
         no = found[self.leaves[one.no]]
         return generator.beta(self.a + yes.astype(float), self.b + no.astype(float)), yes, yes + no
 
@@ -115,15 +116,27 @@ class SolvedGroups:
         trees = {leaf: tree for tree in self.trees for leaf in tree.root.cells()}
         counts = [trees[self.leaves[one.yes]].law(self.leaves[one.yes]) for one in self.groups]
         found: dict[str, tuple[Marginal, ...]] = {"count": tuple(counts)}
-        shares = [
-            self._share(one, trees[self.leaves[one.yes]], count) for one, count in zip(self.groups, counts, strict=True)
-        ]
+        shares = self._shares(trees, counts)
         people = [self._people(one, trees[self.leaves[one.yes]]) for one in self.groups]
-        if all(one is not None for one in shares):
-            found["share"] = tuple(one for one in shares if one is not None)
+        if shares is not None:
+            found["share"] = tuple(shares)
         unknown = any(not isinstance(one.group.people, int) for one in self.groups)
         if unknown and all(one is not None for one in people):
             found["people"] = tuple(one for one in people if one is not None)
+        return found
+
+    def _shares(
+        self, trees: Mapping[CellPart, SolvedTree], counts: Sequence[IntegerMarginal]
+    ) -> list[MixtureOfBetas] | None:
+        """Return the laws of the shares of all groups, None where one is too long, or all together are."""
+        found: list[MixtureOfBetas] = []
+        pairs = 0
+        for one, count in zip(self.groups, counts, strict=True):
+            law = self._share(one, trees[self.leaves[one.yes]], count)
+            pairs += 0 if law is None else len(law.masses)
+            if law is None or pairs > _ALL_PAIRS:
+                return None
+            found.append(law)
         return found
 
     def _share(self, one: _Leaves, tree: SolvedTree, count: IntegerMarginal) -> MixtureOfBetas | None:
@@ -164,6 +177,18 @@ def _pool(pair: frozenset[int], group: YesNo, a: float) -> list[Known]:
     """Return what is known beforehand of the number of people in a group."""
     prior = None if group.people is None or isinstance(group.people, int) else group.people.weight
     return [(pair, PoolWeight(a)), *([(pair, prior)] if prior else [])]
+
+
+def _others(yes: NDArray[np.int64], share: NDArray[np.float64], generator: np.random.Generator) -> NDArray[np.int64]:
+    """Draw the number of those who say no: negative binomial, Poisson with a Gamma mean; at most 2^60 of them.
+
+    Beyond 2^53 the mean itself is taken: a Poisson number lies within 1e-7 of it.
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        means = generator.standard_gamma(yes + 1.0) * ((1.0 - share) / share)
+    means = np.minimum(np.nan_to_num(means, nan=0.0, posinf=2.0**60), 2.0**60)
+    few = means < 2.0**53
+    return np.asarray(np.where(few, generator.poisson(np.where(few, means, 0.0)), means.astype(np.int64)))
 
 
 def _above(root: TreePart, first: TreePart, second: TreePart) -> SumPart:

@@ -82,7 +82,7 @@ def latent_counts(
     [(0,), (1,), (0, 1, 2)]
     """
     everything = tuple(measurements)
-    counted = tuple(one for one in everything if isinstance(one.plan.adds_up, Counts))
+    counted = counting(everything)
     require_same_counts(everything, counted, one_row_a_person=one_row_a_person, exhaustive=exhaustive)
     _require_nested(counted)
     for one in counted:
@@ -95,6 +95,7 @@ def latent_counts(
         for one, listed in zip(counted, sets, strict=True)
         for fixed, released in zip(listed, one.released[0], strict=True)
     ]
+    _require_own_names(forest, names)
     return LatentCounts(
         key_names=tuple(names.values()),
         cells=tuple(forest.cell(place, names) for place in range(len(forest.cells))),
@@ -104,12 +105,28 @@ def latent_counts(
     )
 
 
+def counting(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:
+    """Return the measurements that count: what models of counts read of an answer that has sums of values, too."""
+    return tuple(one for one in measurements if isinstance(one.plan.adds_up, Counts))
+
+
 def _require_people(one: Measurement) -> None:
     """Refuse integers that no number of people comes near: sums over counts would have no end."""
     if any(abs(released) > _weight(one) * _MOST_PEOPLE for released in one.released[0]):
         raise InputError(
             f"released must be noisy counts of at most {_MOST_PEOPLE:,} people; got more in {one.plan.name}, hand over "
             "the integers as they were released, with the law of their noise"
+        )
+
+
+def _require_own_names(forest: _Forest, names: Mapping[str, str]) -> None:
+    """Refuse groups that bear the name of the rest where there is a rest: labels would not tell them apart."""
+    rest = any(len(fixed) < len(names) for fixed, _ in forest.cells)
+    if rest and any(value in (OTHER, ALL) for fixed in forest.members for _, value in fixed):
+        raise InputError(
+            f"groups must not be named {OTHER!r} or {ALL!r} beside a total, because rows of no listed group are shown "
+            "under these names; give the groups without the total, state exhaustive=True if every row is in a listed "
+            "group, or name the value differently"
         )
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from discreet.errors import InputError
 from discreet.statistics.measurement import Group, Measurement
 
+_DEEPEST = 8  # lists within lists
+
 
 def distinct_measurements(released: Any) -> tuple[Measurement, ...]:
     """Return the measurements of an answer, a release, a measurement, or a list of them, each of them once.
@@ -39,14 +41,14 @@ def distinct_measurements(released: Any) -> tuple[Measurement, ...]:
     return tuple(found.values())
 
 
-def _flat(released: Any) -> Iterator[Measurement]:
+def _flat(released: Any, depth: int = 0) -> Iterator[Measurement]:
     """Yield the measurements of whatever was handed over."""
     if isinstance(released, Measurement):
         yield released
         return
-    if isinstance(released, list | tuple):
+    if isinstance(released, list | tuple) and depth < _DEEPEST:
         for one in released:
-            yield from _flat(one)
+            yield from _flat(one, depth + 1)
         return
     measurements = getattr(released, "measurements", None)
     if not isinstance(measurements, tuple) or not measurements:
@@ -59,8 +61,8 @@ def _nothing(released: Any) -> InputError:
     kind = type(released).__name__
     if kind == "Answer":
         return InputError(
-            "released must hold noisy counts or sums; got an answer with quantiles alone, whose noise is in rank, ask "
-            "COUNT(*), SUM, AVG or VARIANCE instead"
+            "released must hold noisy counts or sums; got an answer with quantiles alone, whose noise is in rank, or "
+            "with numbers of different values, ask COUNT(*), SUM, AVG or VARIANCE instead"
         )
     if kind in ("TopAnswer", "Watch", "Hit"):
         asked = "session.top" if kind == "TopAnswer" else "session.watch"
@@ -120,7 +122,9 @@ def _other_release(what: str) -> InputError:
 
 def _require_other(contents: dict[tuple[Any, ...], Measurement], one: Measurement) -> None:
     """Refuse what was released by hand, without a name, and cannot be told from another such release."""
-    if one.unnamed and contents.setdefault((one.plan, one.released), one) is not one:
+    groups = frozenset(zip(one.plan.keys, zip(*one.released, strict=True), strict=True))
+    content = (replace(one.plan, keys=()), groups)  # in whatever order
+    if one.unnamed and contents.setdefault(content, one) is not one:
         raise InputError(
             "two measurements by hand hold the same integers, and one release must not count twice; give one of them, "
             'or name both, release="first" and release="second"'

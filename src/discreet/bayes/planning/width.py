@@ -9,8 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from discreet.bayes.base import Model
-from discreet.bayes.inference import stated_seed
+from discreet.bayes.base import Model, stated_seed
 from discreet.bayes.planning.made_up_releases import simulated, stated_runs
 from discreet.bayes.planning.plans import WORDS, plans_at
 from discreet.display import Progress, format_number, listener

@@ -61,11 +61,11 @@ class ListedCells:
                 parameter="released",
             )
         finest = max(counted, key=lambda plan: len(plan.key_names))
-        texts = _texts(finest)
+        texts = finest.source.keys
         keys: dict[Group, None] = {}
         for plan in counted:
-            if set(_texts(plan)) == set(texts):
-                order = [_texts(plan).index(text) for text in texts]
+            if set(plan.source.keys) == set(texts):
+                order = [plan.source.keys.index(text) for text in texts]
                 keys.update((tuple(key[place] for place in order), None) for key in plan.keys)
         return cls(finest.key_names, tuple(keys), texts)
 
@@ -76,16 +76,11 @@ class ListedCells:
         return [(frozenset(cells[place] for place in one.members), one) for one in counts.observations]
 
 
-def _texts(plan: MeasurementPlan) -> tuple[str, ...]:
-    """Return the canonical texts of the keys of a plan; plans that say nothing of their source have names alone."""
-    return plan.source.keys or plan.key_names
-
-
 def summed(listed: ListedCells, plan: MeasurementPlan, counts: Mapping[Group, int]) -> NDArray[Any]:
-    """Return what counts of cells add up to in the groups of a plan, (1, groups)."""
+    """Return what counts of cells add up to in the groups of a plan: (entries, groups), 0 where nobody is counted."""
     if not isinstance(plan.adds_up, Counts):
-        raise ParameterError(f"only counts can be simulated; got {plan.name!r}, leave it out", parameter="plans")
-    places = [listed.texts.index(text) for text in _texts(plan)]
+        return np.zeros((plan.adds_up.entries, len(plan.keys)), dtype=np.int64)
+    places = [listed.texts.index(text) for text in plan.source.keys]
     total: dict[Group, int] = defaultdict(int)
     for key, count in counts.items():
         total[tuple(key[place] for place in places)] += int(count)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.base import Model, Normal, Parameter, Posterior, Values
-from discreet.bayes.evidence import LatentCounts, latent_counts
+from discreet.bayes.evidence import LatentCounts, counting, latent_counts
 from discreet.bayes.regression.cells import Group, ListedCells
 from discreet.bayes.regression.design import INTERCEPT, CellDesign, Numeric
 from discreet.bayes.sampling import Joint, sampled
@@ -98,7 +98,7 @@ class CellRegression(Model):
         values = self._link(found.draws @ design.matrix.T)
         return Posterior(
             model=self,
-            measurements=tuple(measurements),
+            measurements=counting(measurements),
             parameters=(_coefficients(design), derived),
             drawn={"coefficient": found.draws, derived.name: values if derived.groups else values[..., 0]},
             method=found.method,

@@ -60,7 +60,7 @@ def about_mode(
     >>> bool(abs(found.draws.mean() - 0.5) < 0.1), found.k_hat < 0.7
     (True, True)
     """
-    center, root = mode(joint, generator=generator, start=start)
+    center, root = mode(joint.sloped, generator=generator, start=start)
     first, logs = _proposed(joint, center, root, sample, generator)
     if np.isfinite(logs).any():
         center, root = _refitted(first, np.exp(smoothed(logs)[0]), center, root)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ class Joint:
     `draw_prior(count, generator)` returns points (count, d), `log_prior(points)` and `log_likelihood(points)` return
     one number a point. The prior must be proper and normalized where the evidence is to mean anything. The likelihood
     is only asked where the prior is above 0, so that it need not know where points make sense; what is no number counts
-    as impossible.
+    as impossible. `outline` is a likelihood near the other one that has slopes, where that has steps: modes are sought
+    by it, and nothing else.
 
     >>> line = Joint(
     ...     lambda count, generator: generator.normal(size=(count, 1)),
@@ -32,6 +33,12 @@ class Joint:
     draw_prior: Callable[[int, np.random.Generator], Floats]
     log_prior: Callable[[Floats], Floats]
     log_likelihood: Callable[[Floats], Floats]
+    outline: Callable[[Floats], Floats] | None = None
+
+    @property
+    def sloped(self) -> Joint:
+        """The density by which modes are sought."""
+        return self if self.outline is None else replace(self, log_likelihood=self.outline, outline=None)
 
     def both(self, points: Floats) -> tuple[Floats, Floats]:
         """Return ln of prior and likelihood at points (count, d), -inf where something is impossible."""

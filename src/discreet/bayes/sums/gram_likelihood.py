@@ -8,8 +8,8 @@ noise of covariance I
 
     entries ~ N(n E, I + n F F').
 
-Laplace noise of scale b is a normal of variance 2 b^2 w, w exponential (Andrews, Mallows 1974): with an unknown ln w an
-entry, the rest is as before.
+Laplace noise of scale b is a normal of variance 2 b^2 w, w exponential (Andrews, Mallows 1974): with an unknown w an
+entry (see `mixing`) the rest is as before.
 """
 
 from __future__ import annotations

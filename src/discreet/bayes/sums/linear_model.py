@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from discreet.bayes.base import Model, Parameter, Posterior, Prior, Values
 from discreet.bayes.sampling import Joint, sampled
 from discreet.bayes.sums.correlations import correlation_root, log_correlations, partial_correlations
 from discreet.bayes.sums.gram_likelihood import GramLikelihood, clipping_note, exact_sums
+from discreet.bayes.sums.mixing import log_mixing, log_scores
 from discreet.bayes.sums.number_of_rows import NumberOfRows, stated_number
 from discreet.bayes.sums.skewness import left_over_skewness, skewness_note
 from discreet.display import Progress
@@ -24,6 +25,7 @@ Floats = NDArray[np.float64]
 INTERCEPT = "(intercept)"
 _ROWS = 4000
 _CHUNK = 800  # points whose arrays stay in cache
+_OFF_CENTER = 0.1  # of half the bounds: a constant column nearer to their center adds next to nothing
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ class LinearModel(Model):
 
     Args:
         outcome: the name of the outcome's column.
-        constant: the name of the column that is 1 in every row.
+        constant: the name of the column that is 1 in every row, released with bounds of which 1 is an end.
         coefficients: the prior of each slope; one for all, or one a predictor by name.
         intercept: the prior of the outcome where all predictors are 0.
         deviation: the prior of the standard deviation of errors.
@@ -49,8 +51,7 @@ class LinearModel(Model):
         .3, and beyond the fit is refused. Rows are taken as unclipped: at the posterior mean every column must keep
         4 deviations from its bounds, between 3 and 4 a note says so, and nearer the fit is refused. An unknown number
         of rows is a whole number. Draws pass the gate of `sampling.sampled`.
-    Cost. About .2 s for two predictors with a known number of rows, by importance sampling; 2 s with an unknown one or
-        with Laplace noise, by tempering.
+    Cost. About .2 s for two predictors, by importance sampling; 3 s with Laplace noise, by tempering.
 
     >>> from discreet.bayes.base import HalfNormal, Normal
     >>> model = LinearModel(
@@ -91,9 +92,8 @@ class LinearModel(Model):
         likelihood = GramLikelihood.of(measurements, (*predictors, self.outcome), self.constant)
         number = NumberOfRows.of(self.people, _public_people(plans), likelihood.people)
         shape = _Shape(self, predictors, likelihood, number)
-        joint = Joint(shape.draw_prior, shape.log_prior, shape.log_likelihood)
-        smooth = likelihood.latent == 0 and number.known is not None
-        found = sampled(joint, generator=generator, importance=smooth, progress=progress)
+        joint = Joint(shape.draw_prior, shape.log_prior, shape.log_likelihood, outline=shape.outline)
+        found = sampled(joint, generator=generator, importance=likelihood.latent == 0, progress=progress)
         notes = shape.notes(found.draws.mean(axis=(0, 1)), np.random.default_rng(generator.integers(2**63)))
         drawn = shape.named(found.draws)
         return Posterior(
@@ -152,6 +152,12 @@ class LinearModel(Model):
                     "one of them, or release the products with it",
                     parameter=name,
                 )
+        place = names.index(self.constant)
+        if all(abs(1.0 - plan.adds_up.center[place]) < _OFF_CENTER * plan.adds_up.halves[place] for plan in plans):  # type: ignore[attr-defined]
+            raise InputError(
+                f"the column that is 1 everywhere must not lie at the center of its bounds, where it adds nothing; got "
+                f"{self.constant!r} with 1 at the center, release Covariance with the bounds (-1, 1) for it"
+            )
         predictors = tuple(name for name in names if name not in (self.outcome, self.constant))
         if not predictors:
             raise InputError(
@@ -217,7 +223,7 @@ def _parameters(predictors: tuple[str, ...]) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True)
 class _Shape:
-    """The joint density: points are coefficients, ln deviation, means, ln deviations, correlations, n, mixing."""
+    """The joint density: points are coefficients, ln deviation, means, ln deviations, correlations, n, scores."""
 
     model: LinearModel
     predictors: tuple[str, ...]
@@ -253,7 +259,7 @@ class _Shape:
         if self.number.known is None:
             parts.append(self.number.proposed(generator, count)[:, np.newaxis])
         latent = self.likelihood.latent if self.likelihood else 0
-        parts.append(np.log(np.maximum(generator.standard_exponential((count, latent)), 1e-300)))
+        parts.append(generator.standard_normal((count, latent)))
         return np.concatenate(parts, axis=1)
 
     def log_prior(self, points: Floats) -> Floats:
@@ -268,17 +274,23 @@ class _Shape:
         if self.number.known is None:
             total += self.number.log_proposal(points[:, at])
             at += 1
-        mixing = points[:, at:]
-        return np.asarray(total + (mixing - np.exp(mixing)).sum(axis=1))
+        return np.asarray(total + log_scores(points[:, at:]))
 
     def log_likelihood(self, points: Floats) -> Floats:
-        """Return ln of the likelihood."""
+        """Return ln of the likelihood: the number of rows is the nearest whole number."""
+        return self._log_likelihood(points, np.rint)
+
+    def outline(self, points: Floats) -> Floats:
+        """Return ln of the likelihood as if the number of rows were any number: it has slopes."""
+        return self._log_likelihood(points, np.asarray)
+
+    def _log_likelihood(self, points: Floats, number: Callable[[Floats], Floats]) -> Floats:
         if self.likelihood is None:
             return np.zeros(len(points))
         at = len(self.laws) + self.pairs
         extra: Floats | float = 0.0
         if self.number.known is None:
-            people = np.maximum(np.rint(points[:, at]), 0.0)
+            people = np.maximum(number(points[:, at]), 0.0)
             extra = self.number.log_correction(points[:, at])
             at += 1
         else:
@@ -287,7 +299,7 @@ class _Shape:
         for begin in range(0, len(points), _CHUNK):
             part = slice(begin, begin + _CHUNK)
             mean, root = self.law_of_rows(points[part])
-            found[part] = self.likelihood.at(mean, root, people[part], points[part, at:])
+            found[part] = self.likelihood.at(mean, root, people[part], log_mixing(points[part, at:]))
         return found + extra
 
     def law_of_rows(self, points: Floats) -> tuple[Floats, Floats]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.bayes.base import Model, Parameter, Posterior, Prior, Values
 from discreet.bayes.sampling import Joint, Sampled, sampled
+from discreet.bayes.sums.mixing import log_mixing, log_scores
 from discreet.bayes.sums.number_of_rows import NumberOfRows, stated_number
 from discreet.bayes.sums.power_sums import PowerSumLikelihood
 from discreet.bayes.sums.reading import ColumnSums, column_sums, combinations, one_scale
@@ -204,7 +205,7 @@ def _parameters(keys: tuple[tuple[Any, ...], ...]) -> tuple[Parameter, ...]:
 
 @dataclass(frozen=True)
 class _Group:
-    """The joint density of one group: points are the mean's share of the bounds, ln of the deviation's, n, mixing."""
+    """The joint density of one group: points are the mean's share of the bounds, ln of the deviation's, n, scores."""
 
     model: NormalModel
     likelihood: PowerSumLikelihood
@@ -243,9 +244,7 @@ class _Group:
         columns = [mean, deviation]
         if self.number.known is None:
             columns.append(self.number.proposed(generator, count))
-        return np.column_stack(
-            [*columns, np.log(np.maximum(generator.standard_exponential((count, self.likelihood.latent)), 1e-300))]
-        )
+        return np.column_stack([*columns, generator.standard_normal((count, self.likelihood.latent))])
 
     def _log_prior(self, points: Floats) -> Floats:
         low, high = self.bounds
@@ -254,20 +253,19 @@ class _Group:
         total = total + self.model.deviation.log_density(deviation) + points[:, 1]
         if self.number.known is None:
             total = total + self.number.log_proposal(points[:, 2])
-        mixing = self._latent(points)
-        return np.asarray(total + (mixing - np.exp(mixing)).sum(axis=1))
+        return np.asarray(total + log_scores(self._latent(points)))
 
     def _log_likelihood(self, points: Floats) -> Floats:
         deviation = np.exp(points[:, 1])
         if self.number.known is not None:
             people = np.full(len(points), float(self.number.known))
-            return self.likelihood.at(points[:, 0], deviation, people, self._latent(points))
+            return self.likelihood.at(points[:, 0], deviation, people, log_mixing(self._latent(points)))
         people = _whole(points[:, 2])
-        given = self.likelihood.at(points[:, 0], deviation, people, self._latent(points))
+        given = self.likelihood.at(points[:, 0], deviation, people, log_mixing(self._latent(points)))
         return np.asarray(given + self.number.log_correction(points[:, 2]))
 
     def _latent(self, points: Floats) -> Floats:
-        """Return ln of the mixing variables of Laplace noise."""
+        """Return the normal scores of the mixing variables of Laplace noise."""
         return points[:, points.shape[1] - self.likelihood.latent :]
 
 

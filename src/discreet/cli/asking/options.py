@@ -2,30 +2,78 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
+import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from datetime import date
+from fractions import Fraction
+from functools import partial
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from discreet._optional import optional
 from discreet.cli.console import ReadableConsole, Refusal, spinner
-from discreet.cli.options import FILE, analyst_option, confidence_option, decorated, number_option, policy_option
+from discreet.cli.options import (
+    FILE,
+    Decorator,
+    analyst_option,
+    confidence_option,
+    decorated,
+    exact,
+    number_option,
+    policy_option,
+    read_number,
+)
+from discreet.errors import ParameterError
 from discreet.privacy import PriceOptions
 from discreet.query import Policy, Session, read_policy
 
+if TYPE_CHECKING:
+    from discreet.laws.number import Number
+
 _MOST_BYTES = 1_000_000
+_RANGE, _LIST = "NAME=LOW:HIGH", "NAME=VALUE,VALUE"
 _BESIDE = (".anchor", ".lock", ".anchor.lock", "-wal", "-shm", "-journal")  # what a ledger and its anchor keep
 
 
 class AskedPrice(PriceOptions):
-    """The price of a query, and for how many rows a group an error is to hold, as the session takes them."""
+    """What is stated beside a query, as the session takes it: its price, how a unit is bounded, ranges and keys."""
 
     rows_expected: int | None
+    rows: int | None
+    groups: int | None
+    rows_per_group: int | None
+    bias: bool
+    bounds: dict[str, tuple[Number, Number]]
+    sums: dict[str, tuple[Number, Number]]
+    keys: dict[str, list[Any]]
+
+
+_BOUNDING = {
+    "rows": click.option("--rows", type=click.IntRange(min=1), help="The most rows of one person that count."),
+    "groups": click.option("--groups", type=click.IntRange(min=1), help="The most groups in which one person counts."),
+    "rows_per_group": click.option(
+        "--rows-per-group", type=click.IntRange(min=1), help="The most rows of one person that count in a group."
+    ),
+    "bounds": click.option(
+        "--bounds", multiple=True, metavar=_RANGE, help="The range that values are clipped to; repeat it."
+    ),
+    "sums": click.option(
+        "--sums", multiple=True, metavar=_RANGE, help="The range of what one person adds to a group; repeat it."
+    ),
+    "keys": click.option("--keys", multiple=True, metavar=_LIST, help="Public values of a key; repeat it."),
+}
+
+
+def bounding_options(*names: str) -> Decorator:
+    """Return options that say how much of one person counts, to which ranges values are clipped, and which keys are."""
+    return decorated([_BOUNDING[name] for name in names])
 
 
 # the options of a priced query, in the order in which help lists them
@@ -44,6 +92,8 @@ query_options = decorated(
         number_option("--share", words="Price: a part of the budget, such as 0.05."),
         number_option("--error", words="Price: the cheapest for this half-width at 95 %."),
         click.option("--rows-expected", type=click.IntRange(min=1), help="About how many rows a group has, for means."),
+        bounding_options("rows", "groups", "rows_per_group", "bounds", "sums", "keys"),
+        click.option("--bias", is_flag=True, help="Buy how much bounding cuts, up to the policy's outer_rows."),
         confidence_option("The confidence of the intervals."),
     ]
 )
@@ -85,9 +135,79 @@ def _argument(sql: str) -> str:
 
 
 def prices(asked: dict[str, Any]) -> AskedPrice:
-    """Take the options that state a price out of all options."""
-    names = ("epsilon", "delta", "rho", "mu", "share", "error", "rows_expected")
-    return cast("AskedPrice", {name: asked.pop(name) for name in names})
+    """Take what is stated beside a query out of all options."""
+    names = (
+        "epsilon",
+        "delta",
+        "rho",
+        "mu",
+        "share",
+        "error",
+        "rows_expected",
+        "rows",
+        "groups",
+        "rows_per_group",
+        "bias",
+    )
+    found: dict[str, Any] = {name: asked.pop(name) for name in names}
+    stated = ranges_and_keys(asked)
+    for name in stated:
+        del asked[name]
+    return cast("AskedPrice", {**found, **stated})
+
+
+def ranges_and_keys(asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Read the options that give ranges and keys by name."""
+    found: dict[str, dict[str, Any]] = {}
+    for name in ("bounds", "sums", "keys"):
+        if name in asked:
+            read = _listed if name == "keys" else partial(_range, f"--{name}")
+            found[name] = dict(read(text) for text in asked[name])
+    return found
+
+
+def _range(option: str, text: str) -> tuple[str, tuple[Number, Number]]:
+    """Read NAME=LOW:HIGH."""
+    name, _, ends = text.rpartition("=")
+    low, colon, high = ends.partition(":")
+    if not name or not colon:
+        raise Refusal(f"{option} is written {_RANGE}, such as {option} cost=0:500; got {text[:80]!r}")
+    try:
+        return name.strip(), (exact(low), exact(high))
+    except ParameterError as problem:
+        raise Refusal(f"{option} {name}: {problem}") from None
+
+
+def _listed(text: str) -> tuple[str, list[Any]]:
+    """Read NAME=VALUE,VALUE; in square brackets as JSON, where a value has a comma or a number is a text."""
+    name, sign, values = text.partition("=")
+    if not name or not sign:
+        raise Refusal(f"--keys is written {_LIST}, such as --keys region=north,south; got {text[:80]!r}")
+    if not values.startswith("["):
+        return name.strip(), [_value(one) for one in values.split(",")]
+    try:
+        found = json.loads(values)
+    except ValueError:
+        raise Refusal(f'--keys {name}: is no list of JSON, such as ["a, b", "c"]') from None
+    return name.strip(), [_value(one, plain=False) if isinstance(one, str) else one for one in found]
+
+
+def _value(text: str, *, plain: bool = True) -> Any:
+    """Return a value of a key as it is written: a date, a number, a truth, else a text."""
+    if re.fullmatch(r"\d{4}-\d\d-\d\d", text):
+        try:
+            return date.fromisoformat(text)
+        except ValueError:
+            return text
+    if not plain:
+        return text
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        found = read_number(text)
+    except ParameterError:
+        return text
+    return text if isinstance(found, Fraction) else found
 
 
 def who(policy: Policy, analyst: str | None) -> str:

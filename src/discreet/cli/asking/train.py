@@ -22,7 +22,7 @@ optional("torch", extra="deep", purpose="discreet train")
 from discreet.learning import save_model  # noqa: E402  the lines above say what to install where it is missing
 from discreet.learning.base import PreparedFit, prepared_fit  # noqa: E402
 from discreet.learning.deep.plan import Plan  # noqa: E402
-from discreet.learning.deep.training import DeepClassifier, DeepRegressor  # noqa: E402
+from discreet.learning.deep.training import DeepClassifier, DeepRegressor, RecipeClassifier  # noqa: E402
 
 _NETWORKS = {"classes": DeepClassifier, "number": DeepRegressor}
 _COLUMNS = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
@@ -38,6 +38,9 @@ _MOST_PEOPLE = 1 << 28
 @options.stated("--predict", click.Choice(list(_NETWORKS)), "classes", "What the target is: classes, or a number.")
 @click.option("--hidden", type=click.IntRange(1, 1 << 14), multiple=True, help="Width of a hidden layer; repeat it.")
 @click.option("--linear", is_flag=True, help="No hidden layer; one of 64 units if neither is given.")
+@click.option(
+    "--recipe", is_flag=True, help="No network: a linear model on declared values and bins, by a public rule."
+)
 @click.option("--steps", type=click.IntRange(1, 10**6), help="The number of steps; 40 if left out.")
 @click.option("--batch", type=click.IntRange(1, _MOST_PEOPLE), help="People expected in a step, drawn at random.")
 @click.option("--learning-rate", type=click.FloatRange(min=0, min_open=True), help="By a public rule if left out.")
@@ -89,6 +92,8 @@ def train(policy: Path, analyst: str | None, out: Path | None, only_explain: boo
 
 def _prepared(session: Session, asked: dict[str, Any]) -> PreparedFit:
     """Return the training that the options ask for; nothing is charged."""
+    if asked["recipe"]:
+        _refuse_beside_recipe(asked)
     if asked["linear"] and asked["hidden"]:
         raise click.UsageError("--linear and --hidden say two things: leave one of them out")
     if asked["share"] is None and (asked["epsilon"] is None or asked["delta"] is None):
@@ -96,18 +101,28 @@ def _prepared(session: Session, asked: dict[str, Any]) -> PreparedFit:
     stated = {name: asked[name] for name in ("steps", "batch", "learning_rate", "norm") if asked[name] is not None}
     if asked["linear"] or asked["hidden"]:
         stated["hidden"] = tuple(asked["hidden"])
-    network = _NETWORKS[asked["predict"]](**stated)
+    network = RecipeClassifier() if asked["recipe"] else _NETWORKS[asked["predict"]](**stated)
     price = {name: asked[name] for name in ("epsilon", "delta", "share")}
     return prepared_fit(
         network, session, asked["table"], list(asked["features"]), asked["target"], people=asked["people"], **price
     )
 
 
+def _refuse_beside_recipe(asked: dict[str, Any]) -> None:
+    """Refuse what a recipe decides by itself, and what it cannot predict."""
+    if asked["predict"] != "classes":
+        raise click.UsageError("--recipe predicts classes; leave it out for --predict number")
+    for name in ("linear", "hidden", "steps", "batch", "learning_rate", "norm"):
+        if asked[name]:
+            option = name.replace("_", "-")
+            raise click.UsageError(f"--recipe decides this by its public rule: leave --{option} out, or --recipe")
+
+
 def _show_plan(found: PreparedFit) -> None:
     """Show what is known before any row is read: the network, the plan, the cost."""
     told = found.explain()
     facts = [
-        ("network", f"{type(found.model).__name__}, {told.plan['weights']:,} weights"),
+        ("model", f"{type(found.model).__name__}, {told.plan['weights']:,} weights"),
         ("table", f"{found.table.name} ({', '.join(found.columns)})"),
         *_plan(found).explain()._rows(),
         ("learning rate", f"{told.plan['learning rate']:.4g}"),

@@ -14,7 +14,7 @@ from discreet.cli import options
 from discreet.cli.attack import telling
 from discreet.cli.attack.people import Hospital, attacked_hospital
 from discreet.cli.console import Chapter, answering
-from discreet.data.invented_database import PRACTICE_SIZE
+from discreet.data.databases.hospital import PRACTICE_SIZE
 from discreet.display import Table
 from discreet.errors import QueryRefused
 from discreet.laws import DiscreteLaplace

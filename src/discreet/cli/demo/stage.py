@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from discreet.data import HospitalDatabase, hospital_database
-from discreet.data.invented_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
+from discreet.data.databases.hospital import DEPARTMENTS, NEW_YEAR, PRACTICE_SIZE, REGIONS
 from discreet.data.invented_hospital import AGE_RANGE, SEXES
 from discreet.errors import ParameterError
 from discreet.query.policy import text_in_toml
@@ -107,6 +107,7 @@ rows_per_group = 2               # and the most visits in each
 
 [tables.visits.columns]
 department = {{values = {_values(DEPARTMENTS)}}}
+admitted = {{min = {NEW_YEAR}, max = {NEW_YEAR + 364}, public = true}}
 nights = {{min = 0, max = 30}}
 cost = {{min = 0, max = 20_000}}
 

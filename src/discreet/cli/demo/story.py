@@ -13,7 +13,7 @@ import numpy as np
 from discreet import attacks
 from discreet._optional import optional
 from discreet.cli.demo.stage import ANALYST, ATTACKER, Stage
-from discreet.data.invented_database import DEPARTMENTS, PRACTICE_SIZE
+from discreet.data.databases.hospital import DEPARTMENTS, PRACTICE_SIZE
 from discreet.errors import BudgetExceeded, DiscreetError, QueryRefused
 from discreet.ledger import Balance, Verification
 from discreet.privacy import PrivacyLoss, compose

@@ -101,8 +101,8 @@ def declared_classes(table: TablePolicy, target: ColumnPolicy) -> tuple[Any, ...
         line = f"{key_in_toml(target.name)} = {{values = [...]}}"
         raise MissingParameter(
             f"classes must be declared, because which ones occur is private; got none for {target.name}, add {line} "
-            f"under {header(('tables', table.name, 'columns'))} of the policy, or write classes=[...]. Nothing was "
-            "spent.",
+            f"under {header(('tables', table.name, 'columns'))} of the policy, or write classes=[...]; a column "
+            "of numbers may be predicted as a number instead. Nothing was spent.",
             parameter="classes",
         )
     return tuple(values)

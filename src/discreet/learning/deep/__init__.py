@@ -42,6 +42,7 @@ __all__ = [
     "Plan",
     "PoissonBatches",
     "Recipe",
+    "RecipeClassifier",
     "Scattering",
     "SmallTransformer",
     "SquaredError",

@@ -203,7 +203,10 @@ def stated_classes(classes: Any) -> Classes:
             parameter="classes",
         )
     if isinstance(classes, str | bytes) or not isinstance(classes, Iterable):
-        raise ParameterError("classes must be a list of labels; got another, write classes=[0, 1]", parameter="classes")
+        raise ParameterError(
+            "classes must be a list of labels; got another, write classes=[0, 1], or range(10) for codes from 0 to 9",
+            parameter="classes",
+        )
     listed = [one.item() if isinstance(one, np.generic) else one for one in classes]
     try:
         distinct = len(set(listed))

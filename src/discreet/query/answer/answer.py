@@ -5,30 +5,38 @@ The certificate of a release: what left, under which guarantee, by which record,
 
 from __future__ import annotations
 
-import json
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from discreet._version import __version__
-from discreet.display import Table, definition_list, page, paragraph, printable_json, section, visible
+from discreet.display import Table, definition_list, visible
 from discreet.errors import ParameterError
 from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
 from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
+from discreet.query.answer.after_noise import Derived, Finished
+from discreet.query.answer.ends import around, halved, shown, widened, with_ends
+from discreet.query.answer.record import Record, data_of
+from discreet.query.engines import evaluate
 from discreet.query.expression import Value
-from discreet.query.measures import Estimated, Measure
-from discreet.query.policy import UNNAMED
-from discreet.query.pricing import Finished, PricedQuery, ReleasedTable, measurement_plans
+from discreet.query.measures import CutRows, Estimated, Measure
+from discreet.query.pricing import (
+    PricedQuery,
+    ReleasedTable,
+    in_one_line,
+    left_out,
+    measurement_plans,
+)
 from discreet.statistics.measurement import Measurement
 from discreet.statistics.pricing import stated_confidence
 
 if TYPE_CHECKING:
     from discreet.display.plots import Plot
+    from discreet.query.answer.certificate import Certificate
 
 
 LOW, HIGH = "low", "high"
@@ -36,33 +44,14 @@ CONFIDENCE = 0.95
 _SHOWN = 60
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
-    """Where the ledger keeps an answer: the number of the charge and the hash of the entry."""
-
-    number: int
-    entry_hash: str
-    analyst: str
-    replayed: bool  # the stored answer was handed out again, at no cost to the total
-    rehearsed: bool = False  # made-up rows were asked; nothing was released
-    lost: tuple[int, ...] = ()  # earlier charges for the same question that gave no answer and stay spent
-    opening: str = ""  # the hash of the first entry of the ledger, which no other ledger has
-
-    @property
-    def lost_words(self) -> str:
-        """Say which charges for the same question were lost."""
-        numbers = ", ".join(map(str, self.lost))
-        one = "an earlier charge" if len(self.lost) == 1 else "earlier charges"
-        stays = "stays" if len(self.lost) == 1 else "stay"
-        return f"{one} for the same question (record {numbers}) gave no answer and {stays} spent"
-
-
 @dataclass(frozen=True)
 class Answer:
-    """A released table. Every aggregate comes with an interval; what was computed from answers comes without.
+    """A released table. Every aggregate comes with an interval, and so do numbers that were computed from aggregates.
 
     Intervals are for the table as it was bounded and clipped: they cover the noise. What bounding and clipping leave
-    out is not in them; `explain` says how to judge it.
+    out is not in them; `explain` says how to judge it. Sums, differences, shares and ratios of aggregates have theirs
+    from the law of all noises in them, anything else from samples of these laws. A choice in view of the answer, by
+    HAVING, LIMIT, CASE or the order of a window, counts as made beforehand.
     """
 
     priced: PricedQuery = field(repr=False)
@@ -72,6 +61,7 @@ class Answer:
     unit: str
     lineage: str
     sql: str = ""
+    budget: Guarantee | None = None  # the total one of the policy
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -129,24 +119,32 @@ class Answer:
         return CONFIDENCE
 
     def _single(self) -> str:
-        """Return the only aggregate of an answer that has one row."""
-        if len(self) != 1 or len(self.measured) != 1:
+        """Return the only aggregate of an answer that has one row, or the only number computed from several."""
+        found = self.measured or self.derived
+        if len(self) != 1 or len(found) != 1:
             raise ParameterError("value, low and high need an answer of one row and one aggregate; write answer.rows")
-        return self.measured[0]
+        return found[0]
 
     @property
     def measured(self) -> tuple[str, ...]:
         """The columns that are aggregates as they were released, with intervals."""
         return tuple(name for name in self.columns if self._source(name) is not None)
 
+    @property
+    def derived(self) -> tuple[str, ...]:
+        """The columns that were computed from aggregates after the noise, with intervals; they are no measurements."""
+        plain = set(self.measured)
+        return tuple(name for name in self.columns if name not in plain and self._is_derived(name))
+
     def estimates(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:
         """Return a column as estimates: value, interval, guarantee."""
-        if self._source(column) is None:
-            raise ParameterError(f"{column!r} is not an aggregate as it was released, so it has no interval")
+        if self._source(column) is None and not self._is_derived(column):
+            raise ParameterError(f"{column!r} is neither an aggregate nor computed from some, so it has no interval")
         held = stated_confidence(confidence)
-        method = "quantile of the noise, for the rows as they were bounded and clipped"
+        what = "the noise" if self._source(column) is not None else "all noises in it"
+        method = f"quantile of {what}, for the rows as they were bounded and clipped"
         return [
-            Estimate(value, *_around(value, low, high), held, Target.TABLE, self.guarantee, method)
+            Estimate(value, *around(value, low, high), held, Target.TABLE, self.guarantee, method)
             for value, low, high in self._intervals(column, held)
         ]
 
@@ -157,11 +155,14 @@ class Answer:
         over everything that was released: also for rows that HAVING or LIMIT chose by their noisy values.
         """
         held = stated_confidence(confidence)
-        count = max(len(self.released.keys) * len(self.measured), 1)
+        rows = len(self.released.keys) if self.finished.totals is None else len(self.finished.totals.members)
+        count = max(rows * len(self.measured + self.derived), 1)
         each = 1.0 - (1.0 - held) / count if together else held
         names, columns = self._with_intervals(each)
         words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
-        if any(low is None for name in self.measured for _, low, _ in self._intervals(name, each)):
+        if self.priced.cuts and self.derived:
+            words += "; columns that were computed do not include what bounding cuts"
+        if any(low is None for name in self.measured + self.derived for _, low, _ in self._intervals(name, each)):
             words += f"; {NO_INTERVAL} where an end is empty"
         return Table(names, [list(row) for row in zip(*columns, strict=True)], words)
 
@@ -171,7 +172,7 @@ class Answer:
         for name in self.columns:
             names.append(name)
             columns.append(list(self[name]))
-            if self._source(name) is None:
+            if self._source(name) is None and not self._is_derived(name):
                 continue
             ends = self._intervals(name, confidence)
             names += [self._free(f"{name}_{LOW}"), self._free(f"{name}_{HIGH}")]
@@ -185,16 +186,70 @@ class Answer:
         return name
 
     def _intervals(self, column: str, confidence: float) -> list[Estimated]:
-        source = self._source(column)
-        if source is None:
-            raise AssertionError("only aggregates have intervals")
-        index, inner = self.priced.places[source]
-        found = self._estimated(index, confidence)[inner]
+        source, totals = self._source(column), self.finished.totals
+        if source is None or totals is None or self.priced.query.totals:
+            found = self._computed(column, confidence)
+        if source is not None:
+            released = self._released_column(source, confidence)
+            alone = [(row,) for row in range(len(released))] if totals is None else totals.members
+            found = [
+                released[alone[row][0]] if len(alone[row]) == 1 else found[place]
+                for place, row in enumerate(self.finished.sources)
+            ]
+        if self.finished.rounding:  # what is shown is not what was released; the ends are
+            found = [with_ends(value, low, high) for value, (_, low, high) in zip(self[column], found, strict=True)]
         # 0.0 is added for the sake of the negative zero, which people do not expect
         return [
             (value, None if low is None else low + 0.0, None if high is None else high + 0.0)
+            for value, low, high in found
+        ]
+
+    def _released_column(self, source: str, confidence: float) -> list[Estimated]:
+        """Return an aggregate in every released row, with what bounding cuts in its ends where that was bought."""
+        index, inner = self.priced.places[source]
+        cut = self.priced.cuts.get(source)
+        if cut is None:
+            return self._estimated(index, confidence)[inner]
+        held = halved(confidence)
+        return widened(self._estimated(index, held)[inner], self._cut(cut, held))
+
+    def bias(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:
+        """Return about how much bounding takes from a column in every row, if that was bought with `bias=True`.
+
+        The intervals hold if nobody has more rows than the policy's `outer_rows`.
+        """
+        cut = self.priced.cuts.get(self._source(column) or "")
+        if cut is None:
+            raise ParameterError(f"how much is cut of {column!r} was not bought: ask with bias=True")
+        held = stated_confidence(confidence)
+        found = self._cut(cut, held)
+        method = "quantile of the noise, for rows up to the outer bound of the policy"
+        return [
+            Estimate(value, *around(value, low, high), held, Target.TABLE, self.guarantee, method)
             for value, low, high in (found[row] for row in self.finished.sources)
         ]
+
+    def _cut(self, place: int, confidence: float) -> list[Estimated]:
+        """Return what bounding takes away in every group; nothing below 0 where no row adds less than 0."""
+        measure = self.priced.measures[place]
+        least = 0.0 if isinstance(measure, CutRows) and measure.norms.nonnegative else -math.inf
+        return [
+            (max(value, least), max(low or 0.0, least), max(high or 0.0, least))
+            for value, low, high in self._estimated(place, confidence)[0]
+        ]
+
+    def _computed(self, column: str, confidence: float) -> list[Estimated]:
+        """Return a column that was computed after the noise, with ends that hold the values that are shown."""
+        ends = self._after_noise.ends(column, 1.0 - confidence)
+        return [with_ends(value, *pair) for value, pair in zip(self[column], ends, strict=True)]
+
+    @cached_property
+    def _after_noise(self) -> Derived:
+        return Derived(self.priced, self.released, self.finished, evaluate)
+
+    def _is_derived(self, column: str) -> bool:
+        """Say whether a column was computed from aggregates, so that its noise is known."""
+        return self.finished.shown[self._place(column)] is None and self._after_noise.has(column)
 
     def _estimated(self, index: int, confidence: float) -> list[list[Estimated]]:
         known: dict[tuple[int, float], list[list[Estimated]]] = self._known
@@ -209,6 +264,11 @@ class Answer:
 
     def _measure(self, index: int) -> tuple[Measure, Price]:
         return self.priced.measures[index], self.priced.parts[index]
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """What the answer leaves out beside the noise, a sentence each: what is over a bound or clipped."""
+        return left_out(self.priced, self.unit)
 
     @property
     def noise(self) -> dict[str, float | None]:
@@ -276,8 +336,9 @@ class Answer:
         """Return the certificate of this release, to be kept as HTML or JSON."""
         if self.record.rehearsed:
             raise ParameterError("a rehearsal on made-up rows releases nothing, so there is nothing to certify")
+        from discreet.query.answer.certificate import certificate_of
 
-        return Certificate.of(self)
+        return certificate_of(self)
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what goes with the table: guarantee, unit, relation, noise, record."""
@@ -288,6 +349,7 @@ class Answer:
                 ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
                 ("guarantee it would keep", with_notion(self.guarantee)),
                 ("bounding", self.priced.bounding.reason),
+                ("left out", in_one_line(self.left_out, self.priced)),
             ]
         again = " (stored answer, handed out again)" if self.record.replayed else ""
         return [
@@ -296,16 +358,33 @@ class Answer:
             ("neighbors", self.relation.sentence),
             *([("standard deviation of the noise", spread)] if spread else []),
             ("bounding", self.priced.bounding.reason),
+            ("left out", in_one_line(self.left_out, self.priced)),
+            *([("rounding", self.finished.rounding.words)] if self.finished.rounding else []),
+            *([("about cut", self._cut_words())] if self.priced.cuts and len(self) == 1 else []),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
             *([("paid before", self.record.lost_words)] if self.record.lost else []),
         ]
 
+    def _cut_words(self) -> str:
+        """Say how much was cut, in an answer of one row."""
+        found = [(name, self.bias(name)[0]) for name in self.measured if self._source(name) in self.priced.cuts]
+        return "; ".join(f"{name} {float(one.value):,.6g} [{one.low:,.6g}, {one.high:,.6g}]" for name, one in found)
+
     def table(self, confidence: float = CONFIDENCE) -> Table:
-        """Return what people are shown: the first rows with their intervals."""
-        whole = self.intervals(confidence)
+        """Return what people are shown: the first rows with their intervals, rounded to their noise."""
+        whole = self._rounded(self.intervals(confidence))
         left = len(whole) - _SHOWN
         caption = f"{whole.caption}; {left:,} more rows" if left > 0 else whole.caption
         return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6)
+
+    def _rounded(self, whole: Table) -> Table:
+        """Return a table of intervals with values rounded to their noise."""
+        columns = [list(column) for column in zip(*whole.rows, strict=True)]
+        for name in self.measured + self.derived if columns else ():
+            place = whole.columns.index(name)
+            three = [shown(*row) for row in zip(*columns[place : place + 3], strict=True)]
+            columns[place : place + 3] = [list(one) for one in zip(*three, strict=True)]
+        return Table(whole.columns, [list(row) for row in zip(*columns, strict=True)], whole.caption)
 
     def __str__(self) -> str:
         lines = [visible(f"{name}: {words}") for name, words in self.facts()]
@@ -316,96 +395,6 @@ class Answer:
         return self.table()._repr_html_() + definition_list(self.facts())
 
 
-def data_of(lineage: str, record: Record) -> str:
-    """Return a name for the data that was asked: its lineage; frames without one, and made-up rows, are as the ledger.
-
-    Two sessions on frames that nobody named are about different people, as are two rehearsals; each has a ledger.
-    """
-    unnamed = record.rehearsed or lineage == UNNAMED
-    return f"{lineage} (ledger {record.opening[:16]})" if unnamed else lineage
-
-
-def _around(value: float, low: float | None, high: float | None) -> tuple[float | None, float | None]:
-    """Return an interval that holds its value; None and None where none was bought."""
-    return (None, None) if low is None or high is None else (min(low, value), max(high, value))
-
-
 def plain(value: Value) -> bool | int | float | str | None:
     """Return a value as JSON can hold it."""
     return value.isoformat() if isinstance(value, date | datetime) else value
-
-
-def key_columns(answer: Answer) -> list[str]:
-    """Return the columns of an answer that are keys shown unchanged."""
-    keys = {key.name for key in answer.priced.query.aggregation.keys}
-    return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]
-
-
-_CAVEATS = (
-    "The guarantee is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
-    "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
-    "Intervals cover the noise, for the table as it was clipped and bounded; clipping and bounding may bias an answer.",
-    "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
-)
-
-
-@dataclass(frozen=True)
-class Certificate:
-    """A release for the file: everything in it is public."""
-
-    fields: dict[str, Any]
-
-    @classmethod
-    def of(cls, answer: Answer) -> Certificate:
-        """Make the certificate of an answer."""
-        priced = answer.priced
-        released = zip(priced.measures, priced.parts, strict=True)
-        return cls(
-            {
-                "lineage": answer.lineage,
-                "data version": priced.version,
-                "query": answer.sql,
-                "digest": priced.digest,
-                "guarantee": with_notion(priced.guarantee),
-                "unit of protection": answer.unit,
-                "neighbors": answer.relation.sentence,
-                "bounding": priced.bounding.reason,
-                "mechanisms": [measure.words(part) for measure, part in released],
-                "record": answer.record.number,
-                "entry": answer.record.entry_hash,
-                "analyst": answer.record.analyst,
-                "library": f"discreet {__version__}",
-                "caveats": list(_CAVEATS),
-                "answer": {name: [plain(value) for value in column] for name, column in answer.to_dict().items()},
-            }
-        )
-
-    def to_json(self) -> str:
-        """Return the certificate as JSON."""
-        return printable_json(json.dumps(self.fields, indent=2, ensure_ascii=False))
-
-    def to_html(self) -> str:
-        """Return the certificate as a page that loads nothing."""
-        answer = self.fields["answer"]
-        rows = [list(row) for row in zip(*answer.values(), strict=True)]
-        body = [
-            section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
-            section("Under which guarantee", self._repr_html_()),
-            section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
-            section("What is not guaranteed", "".join(paragraph(words) for words in self.fields["caveats"])),
-        ]
-        return page(f"Certificate of release {self.fields['record']}", "\n".join(body))
-
-    def save(self, path: str | Path) -> Path:
-        """Write the certificate; the suffix, .html or .json, says in which form."""
-        target = Path(path)
-        if target.suffix not in (".html", ".json"):
-            raise ParameterError("the name of a certificate must end in .html or .json", parameter="path")
-        target.write_text(self.to_html() if target.suffix == ".html" else self.to_json(), encoding="utf-8")
-        return target
-
-    def _repr_html_(self) -> str:
-        """Show the facts in a notebook."""
-        return definition_list(
-            [(name, str(value)) for name, value in self.fields.items() if isinstance(value, str | int)]
-        )

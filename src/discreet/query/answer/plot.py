@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
 from discreet.display import visible
-from discreet.display.plots import BLUE, INK, Plot, axes
+from discreet.display.plots import BLUE, INK, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.privacy.estimate import NO_INTERVAL
-from discreet.query.answer.answer import Answer, key_columns
+from discreet.query.answer.answer import Answer
+from discreet.query.pricing import in_one_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 
 _MOST_BARS = 60
 _MOST_TICKS = 8
+_NOTE_LETTERS, _NOTE_LINE = 110, 0.16  # a line of the note, and its height in inches
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +38,15 @@ class _Drawn:
 
 
 def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
-    """Draw one aggregate of an answer against its keys."""
-    measured = answer.measured
+    """Draw one aggregate of an answer, or what was computed from some, against its keys."""
+    measured = answer.measured + answer.derived
     if not measured:
-        raise ParameterError("this answer has no aggregate as it was released, so there is nothing to draw")
+        raise ParameterError("this answer has no aggregate and nothing computed from one, so there is nothing to draw")
     name = column if column is not None else measured[0]
     if name not in measured:
         raise ParameterError(f"{name!r} is not an aggregate of this answer; there are {', '.join(measured)}")
     estimates = answer.estimates(name, confidence)
-    keys = key_columns(answer)
+    keys = _key_columns(answer)
     drawn = _Drawn(
         name=name,
         keys=keys,
@@ -53,7 +56,12 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
         above=[0.0 if one.high is None else float(one.high - one.value) for one in estimates],
         title=f"{name}, {_interval_words(estimates, confidence)}",
     )
-    return _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn)
+    plot = _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn)
+    if answer.left_out:
+        words = textwrap.fill(visible(f"Left out: {in_one_line(answer.left_out, answer.priced)}."), _NOTE_LETTERS)
+        plot.figure.set_figheight(plot.figure.get_figheight() + _NOTE_LINE * (words.count("\n") + 2))
+        plot.figure.supxlabel(words, fontsize=8, color=SOFT, x=0.02, ha="left", parse_math=False)
+    return plot
 
 
 def _interval_words(estimates: Sequence[Estimate], confidence: float) -> str:
@@ -114,3 +122,9 @@ def _ordered(values: Sequence[object]) -> bool:
     return len(values) > 2 and all(
         isinstance(value, int | float | date) and not isinstance(value, bool) for value in values
     )
+
+
+def _key_columns(answer: Answer) -> list[str]:
+    """Return the columns of an answer that are keys shown unchanged."""
+    keys = {key.name for key in answer.priced.query.aggregation.keys}
+    return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]

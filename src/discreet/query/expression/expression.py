@@ -87,6 +87,7 @@ class Operation(Enum):
     TRUNCATE_HOUR = "DATE_TRUNC hour"
     DAYS_BETWEEN = "days between"  # second minus first, in whole days
     ADD_DAYS = "+ INTERVAL days"  # a date, then an integer
+    ADD_MONTHS = "+ INTERVAL months"  # to the same day of the month, or to its last one
 
     def __repr__(self) -> str:
         return f"Operation.{self.name}"

@@ -355,5 +355,5 @@ _RULES: Mapping[Operation, _Rule] = {
     **dict.fromkeys(TRUNCATED_DAYS, _calendar(Type.DATE, Type.TIMESTAMP)),
     Operation.TRUNCATE_HOUR: _calendar(Type.TIMESTAMP),
     Operation.DAYS_BETWEEN: _days_between,
-    Operation.ADD_DAYS: _add_days,
+    **dict.fromkeys((Operation.ADD_DAYS, Operation.ADD_MONTHS), _add_days),
 }

@@ -1,6 +1,6 @@
 """The plan of a query: what is summed over which rows and keys, in one canonical form with one digest."""
 
-from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose, limits_of, of_values
+from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose, of_values
 from discreet.query.plan.canonical_form import (
     canonical,
     canonical_parts,
@@ -11,8 +11,19 @@ from discreet.query.plan.canonical_form import (
     ordered_values,
 )
 from discreet.query.plan.granted_rows import bounded, entries_of, rows_of_one_unit, table_named
-from discreet.query.plan.in_words import written
-from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, MeasureKind, Order, PostProcessing, QueryPlan
+from discreet.query.plan.in_words import written, written_expression
+from discreet.query.plan.query_plan import (
+    Aggregate,
+    Aggregation,
+    AnswerWindow,
+    Key,
+    MeasureKind,
+    Order,
+    PostProcessing,
+    QueryPlan,
+    WindowKind,
+    gone,
+)
 from discreet.query.plan.request import (
     WEIGHT,
     Cell,
@@ -22,6 +33,7 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     Present,
     Request,
     RowWeights,
@@ -29,6 +41,7 @@ from discreet.query.plan.request import (
     SumRequest,
     Sums,
     Units,
+    UnitTotal,
     ValuesRequest,
 )
 from discreet.query.plan.row_sources import (
@@ -45,3 +58,4 @@ from discreet.query.plan.row_sources import (
     UnitValue,
     UnitValueKind,
 )
+from discreet.query.plan.unit_limits import LARGEST_BOUND, limits_of, stated_limits, with_stated

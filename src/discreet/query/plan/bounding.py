@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
 
 from discreet.errors import MissingBound, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Relation
-from discreet.query.plan.query_plan import Aggregation, MeasureKind
+from discreet.query.plan.query_plan import Aggregate, Aggregation, MeasureKind
 from discreet.query.plan.request import WEIGHT, EachRow, Form, Groups, NormWeights, RowWeights
-from discreet.query.plan.row_sources import MatchKind, PrivateJoin, RowSource, Scan, UnionAll
-from discreet.query.policy import TablePolicy, UnitIsRow, UnitLimits
-
-_LARGEST_BOUND = 10**9  # as in a policy file
+from discreet.query.policy import TablePolicy, UnitIsRow
 
 
 class Noise(Enum):
@@ -124,11 +120,12 @@ def choose(
 ) -> Bounding:
     """Return the form for a query: weights where the policy states rows, for they leave nobody out, else groups.
 
-    Keys that are not public, and COUNT(DISTINCT unit), need the form that bounds the number of groups; quantiles need a
-    bound on the weight of a unit. `frames` says where a bound that is missing would be stated.
+    Keys that are not public, COUNT(DISTINCT unit), and sums that are clipped for each unit need the form that bounds
+    the number of groups; quantiles need a bound on the weight of a unit. `frames` says where a bound that is missing
+    would be stated.
     """
     single = not aggregation.keys
-    by_groups = not aggregation.public or any(one.kind is MeasureKind.COUNT_UNITS for one in aggregation.asked)
+    by_groups = not aggregation.public or any(_by_groups(one) for one in aggregation.asked)
     if isinstance(table.unit, UnitIsRow):
         return Bounding(EachRow(), relation, 1, 1, 1, 1, single, f"every row of {table.name} is a unit of its own")
     if aggregation.source.single:
@@ -152,6 +149,21 @@ def choose(
     if not options:
         raise _no_option(aggregation, table, by_groups=by_groups, frames=frames)
     return options[0]
+
+
+def _by_groups(one: Aggregate) -> bool:
+    """Say whether an aggregate needs a bound on the number of groups of a unit."""
+    return one.kind is MeasureKind.COUNT_UNITS or one.sums is not None
+
+
+def _clipped(aggregation: Aggregation) -> bool:
+    """Say whether what a unit adds to a group is clipped, for one aggregate at least."""
+    return any(one.sums is not None for one in aggregation.asked)
+
+
+def _unweighted(aggregation: Aggregation) -> bool:
+    """Say whether no row of a unit has a weight: units are clipped as a whole, or counted beside."""
+    return _clipped(aggregation) and all(_by_groups(one) for one in aggregation.asked)
 
 
 def of_values(
@@ -181,30 +193,6 @@ def of_values(
     return Bounding(Groups(brought, 1), relation, 1, brought, brought**2, brought, single, words)
 
 
-def limits_of(source: RowSource, tables: Mapping[str, TablePolicy]) -> UnitLimits:
-    """Return how much of a unit counts in rows made from several tables; any number is enforced, so these are choices.
-
-    A join along the unit gives as many rows as the larger side where the other has one row a unit, so the larger bound
-    is taken; UNION ALL puts the rows of its parts together, and so their bounds. Rows for each unit are one a unit.
-    """
-    if source.single:
-        return UnitLimits(1, 1, 1)
-    if isinstance(source, Scan):
-        return tables[source.table].limits
-    if isinstance(source, PrivateJoin) and source.kind in (MatchKind.SEMI, MatchKind.ANTI):
-        return limits_of(source.source, tables)
-    parts = [limits_of(one, tables) for one in source.sources]
-    together = sum if isinstance(source, UnionAll) else max
-
-    def of(stated: list[int | None]) -> int | None:
-        there = [one for one in stated if one is not None]
-        return min(together(there), _LARGEST_BOUND) if there else None
-
-    return UnitLimits(
-        of([one.rows for one in parts]), of([one.groups for one in parts]), of([one.rows_per_group for one in parts])
-    )
-
-
 def _options(
     aggregation: Aggregation, table: TablePolicy, relation: Relation, noise: Noise, *, by_groups: bool, ranks: bool
 ) -> list[Bounding]:
@@ -222,15 +210,25 @@ def _options(
     groups, rows = _groups(aggregation, table)
     if groups is not None and rows is not None and (by_groups or not single):
         each = rows * WEIGHT
-        words = (
-            f"a unit counts in at most {groups} group{'s' if groups > 1 else ''}, chosen by a keyed hash, with weight "
-            f"of at most {rows} row{'s' if rows > 1 else ''} in each"
-            if not single
-            else f"a unit counts once, and its rows with weight of at most {rows} in all"
-        )
+        words = _words_of_groups(aggregation, groups, rows)
         form = Groups(groups, rows)
         found.append(Bounding(form, relation, WEIGHT, groups * each, groups * each**2, groups, single, words))
     return found
+
+
+def _words_of_groups(aggregation: Aggregation, groups: int, rows: int) -> str:
+    """Say how the form of groups bounds a unit, and why it was taken where sums are clipped."""
+    clipped, unweighted = _clipped(aggregation), _unweighted(aggregation)
+    where = " to a group" if aggregation.keys else ""
+    means = f"what the rows of a unit add{where} is clipped together, to the range that sums= states"
+    found = []
+    if not aggregation.keys:
+        found += [] if unweighted else [f"a unit counts once, and its rows with weight of at most {rows} in all"]
+    else:
+        where = f"a unit counts in at most {groups} group{'s' if groups > 1 else ''}, chosen by a keyed hash"
+        weights = f", with weight of at most {rows} row{'s' if rows > 1 else ''} in each"
+        found.append(where if unweighted else where + weights)
+    return "; ".join([*found, *([means] if clipped else [])])
 
 
 def _most_rows(table: TablePolicy, *, single: bool) -> int | None:
@@ -244,12 +242,14 @@ def _most_rows(table: TablePolicy, *, single: bool) -> int | None:
 def _groups(aggregation: Aggregation, table: TablePolicy) -> tuple[int | None, int | None]:
     """Return how many groups a unit may be in, and with how many rows in each."""
     stated = table.limits
+    unweighted = _unweighted(aggregation)
     if not aggregation.keys:
-        return 1, _most_rows(table, single=True)
+        return 1, 1 if unweighted else _most_rows(table, single=True)
     groups, rows = stated.groups, stated.rows_per_group if stated.rows_per_group is not None else stated.rows
-    if aggregation.public and groups is not None:
-        groups = min(groups, math.prod(len(key.domain or ()) for key in aggregation.keys))
-    return groups, rows
+    if aggregation.public:
+        every = math.prod(len(key.domain or ()) for key in aggregation.keys)
+        groups = min(groups, every) if groups is not None else every if _clipped(aggregation) else None
+    return groups, 1 if unweighted else rows
 
 
 def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool, frames: bool) -> Exception:

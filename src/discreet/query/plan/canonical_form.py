@@ -14,13 +14,14 @@ import json
 import math
 from collections.abc import Sequence
 from datetime import date, datetime
+from fractions import Fraction
 from typing import Any
 
 from discreet.query.expression import Expression, Type, Value
 from discreet.query.plan.canonical_nodes import ExpressionNodes, Names, value_in_json
 from discreet.query.plan.canonical_rows import rows_form
 from discreet.query.plan.in_words import written
-from discreet.query.plan.query_plan import Aggregate, Aggregation, Key, QueryPlan
+from discreet.query.plan.query_plan import Aggregate, Aggregation, AnswerWindow, Key, Order, QueryPlan, gone
 from discreet.query.plan.row_sources import RowSource
 
 VERSION = 1
@@ -38,8 +39,10 @@ def canonical(query: QueryPlan) -> str:
         [
             one.kind.name,
             nodes.number(one.argument, names) if one.argument is not None else None,
-            [str(end) for end in one.bounds] if one.bounds is not None else None,
+            _ends(one.bounds),
             str(one.level) if one.level is not None else None,
+            *([] if one.second is None else [nodes.number(one.second, names), _ends(one.second_bounds)]),
+            *([] if one.sums is None else [_ends(one.sums)]),
         ]
         for one in query.aggregation.asked
     ]
@@ -49,6 +52,10 @@ def canonical(query: QueryPlan) -> str:
     return json.dumps(
         {"version": VERSION, **nodes.renumbered(content), "names": shown}, sort_keys=True, separators=(",", ":")
     )
+
+
+def _ends(bounds: tuple[Fraction, Fraction] | None) -> list[str] | None:
+    return [str(end) for end in bounds] if bounds is not None else None
 
 
 def canonical_parts(source: RowSource, expressions: Sequence[Expression]) -> tuple[str, list[str]]:
@@ -78,9 +85,12 @@ def ordered_asked(aggregation: Aggregation) -> tuple[Aggregate, ...]:
     nodes = ExpressionNodes()
     _, names = rows_form(aggregation.source, nodes)
 
-    def rank(one: Aggregate) -> tuple[str, str, str, str]:
-        argument = "" if one.argument is None else nodes.ranks[nodes.number(one.argument, names)]
-        return one.kind.name, argument, str(one.bounds), str(one.level)
+    def rank(one: Aggregate) -> tuple[str, ...]:
+        first, second = (
+            "" if part is None else nodes.ranks[nodes.number(part, names)] for part in (one.argument, one.second)
+        )
+        ends = str(one.second_bounds), str(one.sums)
+        return one.kind.name, first, str(one.bounds), str(one.level), second, *ends
 
     return tuple(sorted(aggregation.asked, key=rank))
 
@@ -101,14 +111,39 @@ def _finish(keys: Sequence[Key], query: QueryPlan, nodes: ExpressionNodes) -> tu
     known: dict[str, Any] = {key.name: by_place[key.name] for key in query.aggregation.keys}
     known.update({one.name: nodes.add("asked", place) for place, one in enumerate(query.aggregation.asked)})
     names = Names(known)
-    found = []
+    found: list[Any] = []
+    if query.totals:
+        places = {key.name: place for place, key in enumerate(keys)}
+        own = [places[key.name] for key in query.aggregation.keys]
+        found.append(["totals", [sorted(own[place] for place in kept) for kept in query.totals]])
+        known.update({gone(key.name): nodes.add("total", places[key.name]) for key in query.aggregation.keys})
+        names = Names(known)
     for step in query.finish:
+        windows = {name: _window(one, nodes, names) for name, one in step.windows}
+        names = names.beside(windows)
         columns = [(name, nodes.number(expression, names)) for name, expression in step.columns]
         condition = nodes.number(step.condition, names) if step.condition is not None else None
-        order = [[nodes.number(one.expression, names), one.descending] for one in step.order]
-        found.append([[number for _, number in columns], condition, order, step.limit])
+        order = _order(step.order, nodes, names)
+        said: list[Any] = [[number for _, number in columns], condition, order, step.limit]
+        kept = None if step.kept is None else nodes.number(step.kept, names)
+        more = [list(windows.values()), kept, step.distinct, step.offset]
+        found.append([*said, *more] if any(more) else said)
         names = Names(dict(columns))
     return found, list(names.known)
+
+
+def _order(terms: Sequence[Order], nodes: ExpressionNodes, names: Names) -> list[Any]:
+    """Return the terms of ORDER BY."""
+    return [[nodes.number(one.expression, names), one.descending] for one in terms]
+
+
+def _window(window: AnswerWindow, nodes: ExpressionNodes, names: Names) -> Any:
+    """Return the node of a window."""
+    parts = [None if one is None else nodes.number(one, names) for one in (window.argument, window.condition)]
+    parts += [nodes.number(one, names) for one in window.partition]
+    order = _order(window.order, nodes, names)
+    said = [len(window.partition), order, window.frame, window.number, value_in_json(window.default)]
+    return nodes.add("window", window.kind.name, nodes.said(said), *parts)
 
 
 def _values(domain: Sequence[Value] | None) -> list[Any] | None:

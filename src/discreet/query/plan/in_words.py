@@ -7,7 +7,16 @@ from datetime import date, datetime
 from fractions import Fraction
 
 from discreet.query.expression import Apply, Column, Expression, Literal, Operation
-from discreet.query.plan.query_plan import Aggregate, Key, MeasureKind, PostProcessing, QueryPlan
+from discreet.query.plan.query_plan import (
+    Aggregate,
+    AnswerWindow,
+    Key,
+    MeasureKind,
+    Order,
+    PostProcessing,
+    QueryPlan,
+    WindowKind,
+)
 from discreet.query.plan.row_sources import (
     FilterRows,
     PerUnit,
@@ -21,7 +30,8 @@ from discreet.query.plan.row_sources import (
 )
 
 # those that are written as signs, but for two that are not between their arguments, and three words
-_INFIX = {one for one in Operation if not one.value[0].isalpha()} - {Operation.BIT_NOT, Operation.ADD_DAYS}
+_MOVES = (Operation.ADD_DAYS, Operation.ADD_MONTHS)
+_INFIX = {one for one in Operation if not one.value[0].isalpha()} - {Operation.BIT_NOT, *_MOVES}
 _INFIX |= {Operation.AND, Operation.OR, Operation.LIKE}
 _FEW = 6
 
@@ -33,6 +43,10 @@ def written(query: QueryPlan) -> str:
     if aggregation.keys:
         lines.append("GROUP BY " + ", ".join(_key(key) for key in aggregation.keys))
     lines.append("ASK " + ", ".join(_asked(one) for one in aggregation.asked))
+    if query.totals:
+        keys = [key.name for key in aggregation.keys]
+        sets = ["(" + ", ".join(keys[place] for place in kept) + ")" for kept in query.totals]
+        lines.append("THEN ADD UP TO " + ", ".join(sets))
     for step in query.finish:
         lines.extend(_finish(step))
     return "\n".join(lines)
@@ -74,6 +88,7 @@ def _function(expression: Apply, texts: Sequence[str]) -> str:
         Operation.NEGATE: f"-{first}",
         Operation.BIT_NOT: f"~{first}",
         Operation.ADD_DAYS: f"{first} + {texts[-1]} days",
+        Operation.ADD_MONTHS: f"{first} + {texts[-1]} months",
         Operation.DAYS_BETWEEN: f"DATEDIFF('day', {texts[0]}, {texts[-1]})",
     }
     if operation.name.startswith("TRUNCATE_"):
@@ -90,7 +105,7 @@ def _bracketed(expression: Expression, text: str) -> str:
     """Return the text of an expression in brackets where it needs them; written once, so that depth costs its depth."""
     loose = isinstance(expression, Apply) and (
         expression.operation in _INFIX
-        or expression.operation in (Operation.IN, Operation.IS_NULL, Operation.NOT, Operation.ADD_DAYS)
+        or expression.operation in (Operation.IN, Operation.IS_NULL, Operation.NOT, *_MOVES)
     )
     return f"({text})" if loose else text
 
@@ -172,14 +187,20 @@ def _key(key: Key) -> str:
 
 
 def _asked(one: Aggregate) -> str:
-    """Return an aggregate with its range."""
+    """Return an aggregate with its ranges."""
+    sums = ""
+    if one.sums is not None:
+        sums = f", of a unit in a group {_number(one.sums[0])} to {_number(one.sums[1])}"
     if one.argument is None:
-        return f"{one.kind.value} AS {one.name}"
+        return f"{one.kind.value}{sums} AS {one.name}"
     inner = written_expression(one.argument)
     level = f", {_number(one.level)}" if one.level is not None else ""
     word = "COUNT" if one.kind is MeasureKind.COUNT_VALUES else one.kind.value
     ends = f" within {_number(one.bounds[0])} to {_number(one.bounds[1])}" if one.bounds is not None else ""
-    return f"{word}({inner}{level}){ends} AS {one.name}"
+    if one.second is not None and one.second_bounds is not None:
+        inner = f"{inner}, {written_expression(one.second)}"
+        ends += f" and {_number(one.second_bounds[0])} to {_number(one.second_bounds[1])}"
+    return f"{word}({inner}{level}){ends}{sums} AS {one.name}"
 
 
 def _number(value: Fraction) -> str:
@@ -189,12 +210,43 @@ def _number(value: Fraction) -> str:
 
 def _finish(step: PostProcessing) -> list[str]:
     """Return a step on the released table."""
-    lines = ["THEN SELECT " + ", ".join(_named(name, expression) for name, expression in step.columns)]
+    word = "THEN SELECT DISTINCT " if step.distinct else "THEN SELECT "
+    lines = [word + ", ".join(_named(name, expression) for name, expression in step.columns)]
     if step.condition is not None:
         lines.append(f"  WHERE {written_expression(step.condition)}")
+    lines.extend(f"  WITH {_window(one)} AS {name}" for name, one in step.windows)
+    if step.kept is not None:
+        lines.append(f"  QUALIFY {written_expression(step.kept)}")
     if step.order:
-        terms = [written_expression(one.expression) + (" DESC" if one.descending else "") for one in step.order]
-        lines.append("  ORDER BY " + ", ".join(terms))
+        lines.append("  ORDER BY " + _order(step.order))
     if step.limit is not None:
         lines.append(f"  LIMIT {step.limit}")
+    if step.offset:
+        lines.append(f"  OFFSET {step.offset}")
     return lines
+
+
+def _order(terms: Sequence[Order]) -> str:
+    """Return the terms of ORDER BY."""
+    return ", ".join(written_expression(one.expression) + (" DESC" if one.descending else "") for one in terms)
+
+
+def _window(window: AnswerWindow) -> str:
+    """Return a window as SQL writes it."""
+    counted = "*" if window.kind is WindowKind.COUNT else ""
+    inner = counted if window.argument is None else written_expression(window.argument)
+    numbered = window.kind in (WindowKind.LAG, WindowKind.LEAD, WindowKind.NTH, WindowKind.NTILE)
+    inner += (", " if inner else "") + str(window.number) if numbered else ""
+    only = "" if window.condition is None else f" FILTER (WHERE {written_expression(window.condition)})"
+    over = ["PARTITION BY " + ", ".join(map(written_expression, window.partition))] if window.partition else []
+    over += ["ORDER BY " + _order(window.order)] if window.order else []
+    over += [f"ROWS BETWEEN {_side(window.frame[0], -1)} AND {_side(window.frame[1], 1)}"] if window.frame else []
+    return f"{window.kind.value}({inner}){only} OVER ({' '.join(over)})"
+
+
+def _side(rows: int | None, otherwise: int) -> str:
+    """Return an end of a frame."""
+    if rows == 0:
+        return "CURRENT ROW"
+    count = "UNBOUNDED" if rows is None else str(abs(rows))
+    return f"{count} {'PRECEDING' if (otherwise if rows is None else rows) < 0 else 'FOLLOWING'}"

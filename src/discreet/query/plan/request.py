@@ -80,8 +80,33 @@ class Steps(Cell):
 
 
 @dataclass(frozen=True, slots=True)
+class Paired(Cell):
+    """The product of powers of two `Steps`, each 0, 1 or 2 and together at most 2; 0 where either value is NULL."""
+
+    first: Steps
+    second: Steps
+    powers: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Units(Cell):
     """1 for every unit with a row in the group; only with the form `Groups`, or where a row is a unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitTotal(Cell):
+    """What all rows of a unit add to `cell` in a group, clipped to `low` .. `high`; 0 for a unit without a value there.
+
+    It stands beside weights, not under them: with the form `Groups`, or where no unit has two rows.
+
+    Stability. A unit moves the cell by at most max(|low|, |high|) in each of at most `groups` groups, and in no other.
+        Proof: the cell is a sum over units, and what a unit adds is a function of its own rows in the group; it is 0,
+        or lies between `low` and `high`. The form keeps at most `groups` groups of a unit, chosen by its own rows.
+    """
+
+    cell: One | Present | Steps
+    low: int
+    high: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +199,10 @@ class Engine(ABC):
     @abstractmethod
     def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
         """Say whether two rows of a public table agree on columns that are declared unique; reads public data only."""
+
+    def public_values(self, table: str, column: str) -> tuple[Value, ...] | None:  # noqa: ARG002  for keys alone
+        """Return the values of a column of a public table, in order; None where they are too many, or not told."""
+        return None
 
     @abstractmethod
     def bound(self, table: str, rows: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from discreet.errors import PolicyError
 from discreet.query.expression import Type
-from discreet.query.policy.columns import range_problem, value_of_type, values_problem
+from discreet.query.policy.columns import as_times, range_problem, value_of_type, values_problem
 from discreet.query.policy.declarations import (
     ColumnPolicy,
     Policy,
@@ -120,6 +120,7 @@ def _column(column: ColumnPolicy, wanted: Type, problems: Problems, place: Place
         return column
     if column.typed:
         return complain("type", f'the source has type {wanted.value}. Write `type = "{wanted.value}"`, or remove it')
+    column = as_times(column, wanted)
     trouble = range_problem(column, wanted)
     if trouble:
         return complain(*trouble)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import date, datetime
+from datetime import date, datetime, time
 from decimal import Decimal
 from fractions import Fraction
 
@@ -70,6 +70,28 @@ def type_of(value: object) -> Type | None:
     return kinds.get(type(value))
 
 
+def as_times(column: ColumnPolicy, wanted: Type) -> ColumnPolicy:
+    """Return a column of times whose range or values are dates with the times that these mean: the whole of each day.
+
+    >>> from datetime import date
+    >>> day = ColumnPolicy("arrived", Type.DATE, date(2023, 1, 1), date(2023, 12, 31))
+    >>> str(as_times(day, Type.TIMESTAMP).high)
+    '2023-12-31 23:59:59.999999'
+    """
+    if wanted is not Type.TIMESTAMP:
+        return column
+    low = _time_of(column.low, time.min) if isinstance(column.low, date) else column.low
+    high = _time_of(column.high, time.max) if isinstance(column.high, date) else column.high
+    values = column.values and tuple(
+        [_time_of(one, time.min) if isinstance(one, date) else one for one in column.values]
+    )
+    return replace(column, low=low, high=high, values=values)
+
+
+def _time_of(day: date, clock: time) -> datetime:
+    return day if isinstance(day, datetime) else datetime.combine(day, clock)
+
+
 def range_problem(column: ColumnPolicy, wanted: Type) -> tuple[str, str] | None:
     """Say at which key a column's range and keys do not go with a type, and why; None where they do."""
     if column.low is not None and wanted in (Type.TEXT, Type.BOOLEAN):
@@ -98,7 +120,7 @@ _WRITTEN = {
     Type.INTEGER: "numbers",
     Type.REAL: "numbers",
     Type.DATE: "dates without quotes, such as 2026-01-31",
-    Type.TIMESTAMP: "times without a zone or quotes, such as 2026-01-31T00:00:00",
+    Type.TIMESTAMP: "dates, or times without a zone, without quotes: 2026-01-31, 2026-01-31T00:00:00",
     Type.TEXT: "texts in quotes",
     Type.BOOLEAN: "true or false",
 }
@@ -134,6 +156,7 @@ def _read_column(section: Section, needs_type: bool) -> ColumnPolicy | None:
 
 def _checked(section: Section, column: ColumnPolicy) -> ColumnPolicy | None:
     """Return the column with its values as its type has them, None where its parts do not go together."""
+    column = as_times(column, column.type)
     trouble = range_problem(column, column.type)
     if trouble:
         return section.complain(trouble[1], trouble[0])
@@ -268,6 +291,8 @@ def _ends(section: Section) -> tuple[End, End] | None:
     low, high = _end(section, "min"), _end(section, "max")
     if low is None or high is None:
         return None
+    if isinstance(low, date) and isinstance(high, date) and type_of(low) is not type_of(high):
+        low, high = _time_of(low, time.min), _time_of(high, time.max)
     if type_of(low) is not type_of(high):
         return section.complain("min and max are of different types. Write both as numbers, or both as dates", "max")
     if not low < high:  # type: ignore[operator]

@@ -100,11 +100,15 @@ Unit = UnitIsRow | UnitColumn | UnitLink
 
 @dataclass(frozen=True, slots=True)
 class UnitLimits:
-    """How much of one unit is let through: at most `rows` in all, or `rows_per_group` in each of `groups` groups."""
+    """How much of one unit is let through: at most `rows` in all, or `rows_per_group` in each of `groups` groups.
+
+    `outer_rows` is declared to be true for everybody: nobody has more. What bounding cuts is measured up to there.
+    """
 
     rows: int | None = None
     groups: int | None = None
     rows_per_group: int | None = None
+    outer_rows: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

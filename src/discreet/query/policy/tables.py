@@ -22,7 +22,7 @@ from discreet.query.policy.toml_section import Section, kind, meant
 LARGEST_BOUND = 10**9
 _VIEW = 'sales = "SELECT ... FROM orders JOIN customers ON ..."'
 MOST_PEOPLE = 10**15
-_TABLE_KEYS = ("unit", "rows", "groups", "rows_per_group", "people", "columns")
+_TABLE_KEYS = ("unit", "rows", "groups", "rows_per_group", "outer_rows", "people", "columns")
 _PUBLIC_KEYS = ("unique", "columns")
 _UNIT_LINE = 'unit = "patient_id"'
 _UNIT_WHY = (
@@ -157,7 +157,7 @@ def _unquoted(name: str) -> str:
 
 def _limits(section: Section, unit: Unit | None) -> UnitLimits:
     """Return the bounds of one unit, which are never defaulted and mean nothing where a row is a unit."""
-    bounds = {key: section.whole(key, most=LARGEST_BOUND) for key in ("rows", "groups", "rows_per_group")}
+    bounds = {key: section.whole(key, most=LARGEST_BOUND) for key in ("rows", "groups", "rows_per_group", "outer_rows")}
     given = [key for key in bounds if key in section]
     if isinstance(unit, UnitIsRow):
         for key in given:
@@ -170,7 +170,7 @@ def _limits(section: Section, unit: Unit | None) -> UnitLimits:
     if len(pair) == 1:
         other = "rows_per_group" if pair == ["groups"] else "groups"
         section.missing(other, f"{other} = ...", "groups and rows_per_group bound a unit together: your decision")
-    elif not given and unit is not None:
+    elif not {"rows", *pair} & set(given) and unit is not None:
         why = "the most rows of one unit that count: your decision; or groups = ... and rows_per_group = ..."
         section.missing("rows", "rows = ...", why)
     groups, rows = bounds["groups"], bounds["rows_per_group"]
@@ -178,7 +178,7 @@ def _limits(section: Section, unit: Unit | None) -> UnitLimits:
         section.complain(
             f"groups times rows_per_group must be at most {LARGEST_BOUND}. Write smaller numbers", "groups"
         )
-    return UnitLimits(bounds["rows"], groups, rows)
+    return UnitLimits(bounds["rows"], groups, rows, bounds["outer_rows"])
 
 
 def _unique(section: Section) -> tuple[frozenset[str], ...]:

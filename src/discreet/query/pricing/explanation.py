@@ -10,9 +10,10 @@ from discreet.errors import PrivateKeys
 from discreet.privacy import ApproxDP, Guarantee, Price, PrivacyLoss, PureDP, Relation, convert
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
-from discreet.query.measures import NumberOfValues, QuantilesOfGroups
-from discreet.query.plan import EachRow, Engine, Groups, NormWeights, RowWeights
+from discreet.query.measures import AssociationOfGroups, QuantilesOfGroups
+from discreet.query.plan import Engine
 from discreet.query.policy import Policy, undeclared_texts
+from discreet.query.pricing.left_out import in_one_line, left_out
 from discreet.query.pricing.measured import measurement_plans
 from discreet.query.pricing.other_budgets import other_budgets
 from discreet.query.pricing.priced_query import PricedQuery
@@ -82,7 +83,7 @@ class Explanation:
             ("neighbors", self.relation.sentence),
             ("groups", self.groups),
             ("bounding", self.bounding),
-            ("what bounding may bias", self.bias),
+            ("left out", self.bias),
             *([("undeclared columns", "; ".join(self.undeclared))] if self.undeclared else []),
             ("how many like it still fit", f"{self.fits:,}"),
             *([("other budgets", self.other_budgets)] if self.other_budgets else []),
@@ -114,7 +115,7 @@ def explain(
         aggregates=_aggregates(made, rows_expected, held),
         groups=_groups(made),
         bounding="; ".join(dict.fromkeys([made.bounding.reason, *(one.bounding.reason for one in made.measures)])),
-        bias=_bias(made),
+        bias=in_one_line(left_out(made, policy.unit), made),
         statements=tuple(engine.text(one) for one in made.requests),
         fits=fits,
         confidence=held,
@@ -135,7 +136,8 @@ def _read(made: PricedQuery) -> set[str]:
     """Return the names of all columns that a query reads."""
     aggregation = made.query.aggregation
     expressions: list[Expression] = [key.expression for key in aggregation.keys]
-    expressions += [asked.argument for asked in aggregation.asked if asked.argument is not None]
+    arguments = [one for asked in aggregation.asked for one in (asked.argument, asked.second)]
+    expressions += [one for one in arguments if one is not None]
     expressions += [expression for step in aggregation.source.steps() for expression in step.read]
     return {column.name for expression in expressions for column in expression.columns()}
 
@@ -157,6 +159,10 @@ def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float)
         widths = measure.width(part, confidence, rows_expected)
         half = _width(measure, part, widths[inner] if inner < len(widths) else None, confidence)
         rows.append([asked.name, _part(part), measure.spread(part)[inner], half, measure.words(part)])
+    for name, place in made.cuts.items():
+        cut, part = made.measures[place], made.parts[place]
+        half = _width(cut, part, cut.width(part, confidence, rows_expected)[0], confidence)
+        rows.append([f"(cut of {name})", _part(part), cut.spread(part)[0], half, cut.words(part)])
     if made.selection is not None and made.selection_part is not None and not made.selection.asked:
         rows.append(["(keys)", _part(made.selection_part), None, "", made.selection.words(made.selection_part)])
     unit = made.cost.word
@@ -176,6 +182,8 @@ def _width(measure: Any, part: Any, width: float | None, confidence: float) -> o
     if isinstance(measure, QuantilesOfGroups):
         rank = measure.rank_error(part, confidence)
         return f"{rank:.4g} rows in rank" if rank is not None else "in rank, each with an interval"
+    if isinstance(measure, AssociationOfGroups):
+        return "depends on the data; the answer has an interval"
     return "depends on the rows of a group: state rows_expected="
 
 
@@ -189,27 +197,6 @@ def _groups(made: PricedQuery) -> str:
     for key in aggregation.keys:
         count *= len(key.domain or ())
     return (
-        f"{count:,}, all of them public and all in the answer, empty ones too; rows with NULL or another value in a "
-        "key are in none (COALESCE(key, 'none') gives them one)"
+        f"{count:,}, all of them public and all in the answer, empty ones too; COALESCE(key, 'none') gives rows with "
+        "NULL in a key a group"
     )
-
-
-def _bias(made: PricedQuery) -> str:
-    """Say what bounding does to the answer, in words; no data is read."""
-    form = made.bounding.form
-    words = {
-        EachRow: "units with more rows than the bounded table keeps count for that many of them",
-        RowWeights: "a unit with n > {rows} rows counts each of them {rows}/n: its groups are too low by the rest",
-        NormWeights: "a unit whose numbers of rows a group have L2 norm r > {rows} counts each of its rows {rows}/r",
-        Groups: "a unit in more groups than {groups} is missing from the others, and with n > {rows} rows in a group "
-        "counts each of them {rows}/n",
-    }[type(form)]
-    cut = next((one.bounding.form for one in made.measures if isinstance(one, NumberOfValues)), None)
-    also = f"; of a unit with more values than {cut.groups} only so many are counted" if isinstance(cut, Groups) else ""
-    if isinstance(cut, Groups) and made.bounding.form == cut:
-        return also[2:]
-    if isinstance(form, EachRow) and made.bounded is None:
-        return "none: every row counts in full" + also
-    if isinstance(form, Groups) and made.bounding.single:
-        words = "none for a count of units; of a unit with n > {rows} rows each counts {rows}/n"
-    return words.format(rows=getattr(form, "rows", ""), groups=getattr(form, "groups", "")) + also

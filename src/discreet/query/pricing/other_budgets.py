@@ -12,7 +12,8 @@ from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee, Price, PureD
 from discreet.privacy.adaptive import privacy_filter
 from discreet.query.measures import QuantilesOfGroups
 from discreet.query.policy import Policy
-from discreet.query.pricing.priced_query import PricedQuery, priced
+from discreet.query.pricing.priced_query import PricedQuery
+from discreet.query.pricing.settling import priced
 
 _DELTA = Fraction(1, 10**6)  # at which a budget without a point of its own is read
 _CONFIDENCE = 0.95
@@ -75,7 +76,8 @@ def _noise(made: PricedQuery, policy: Policy, share: Fraction, rows_expected: in
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # nobody asked for that budget
         try:
-            other = priced(made.query, policy, Price(share=share))
+            bias = made.outer is not None
+            other = priced(made.query, policy, Price(share=share), limits=made.limits, bias=bias)
         except DiscreetError:  # too small a share for a choice, or bounds that the other noise needs are not stated
             return None
         return _size(made, other, rows_expected)

@@ -4,54 +4,47 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from discreet.errors import ParameterError, PrivateKeys, UnsupportedSQL
 from discreet.privacy import Guarantee, Price
-from discreet.query.expression import Column, Type, Value, declared_otherwise
+from discreet.query.expression import Column, Value
 from discreet.query.measures import (
     Additive,
+    CutRows,
     Measure,
     NumberOfValues,
     QuantilesOfGroups,
     SelectedKeys,
+    Simple,
+    UnitTotals,
 )
 from discreet.query.plan import (
     Aggregate,
     Bounding,
+    Cell,
     Engine,
     HistogramRequest,
-    MeasureKind,
-    Noise,
+    PostProcessing,
     QueryPlan,
     Request,
+    RowWeights,
     SumRequest,
     Sums,
     Units,
     ValuesRequest,
     canonical,
-    choose,
     key_from_text,
     key_to_text,
-    limits_of,
-    of_values,
-    ordered_asked,
 )
-from discreet.query.policy import Policy, SourceKind, UnitLink
-from discreet.query.pricing.measures_of_query import Place, measures_and_keys
-from discreet.query.pricing.price import Cost, cheapest, cost_under, noise_of, word_of
-from discreet.query.pricing.released_table import Evaluate, Finished, ReleasedTable, finish, public_keys
+from discreet.query.policy import UnitLimits
+from discreet.query.pricing.measures_of_query import Place, may_be_cut
+from discreet.query.pricing.price import Cost
+from discreet.query.pricing.released_table import ReleasedTable, public_keys
 from discreet.randomness import bits
 
-_MOST_GROUPS = 1_000_000
-_HALF_WIDTH = {Noise.LAPLACE: 3.0, Noise.GAUSSIAN: 1.96}  # of one noise at 95 %, about, in its scale
 _FORMAT = 3
-_NEXT_TO_NOTHING = Fraction(1, 1 << 60)
-_MOST_INTEGERS = 1 << 20  # of an answer over public keys: more would be longer than a ledger keeps
 
 
 @dataclass(frozen=True)
@@ -76,6 +69,8 @@ class PricedQuery:
     unit: str  # where the unit of protection is found in the table
     ordered: tuple[Aggregate, ...]  # what is asked, in the order of its meaning
     bounded: str | None = None
+    outer: int | None = None  # nobody has more rows, as the policy says: what is cut is bought up to there
+    limits: UnitLimits = field(default_factory=UnitLimits, repr=False)  # as the question states them
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -117,15 +112,35 @@ class PricedQuery:
         """Return what the engine is asked for all sums: the same object each time, so that an engine can know it."""
         return self._request
 
+    @cached_property
+    def cuts(self) -> dict[str, int]:
+        """The places of the measures that say how much is cut, by the name of the aggregate."""
+        places = [place for place, one in enumerate(self.measures) if isinstance(one, CutRows)]
+        cut = [
+            place
+            for place, one in enumerate(self.measures)
+            if places and isinstance(one, Simple | UnitTotals) and may_be_cut(one)
+        ]
+        by_place = dict(zip(cut, places, strict=True))
+        return {name: by_place[place] for name, (place, _) in self.places.items() if place in by_place}
+
+    @cached_property
+    def _outer_request(self) -> SumRequest:
+        cells = [cell for measure in self.measures if isinstance(measure, CutRows) for cell in measure.cells]
+        rows = self.query.aggregation
+        return SumRequest(rows.source, rows.keys, RowWeights(self.outer or 1), tuple(dict.fromkeys(cells)))
+
     @property
     def requests(self) -> list[Request]:
         """Everything that the engine is asked."""
         sums = [self._request] if self._request.cells else []
+        sums += [self._outer_request] if self._outer_request.cells else []
         return [*sums, *self._values_requests.values(), *self._histogram_requests]
 
     @cached_property
     def _request(self) -> SumRequest:
-        cells = [cell for measure in self.measures if isinstance(measure, Additive) for cell in measure.cells]
+        own = [one for one in self.measures if isinstance(one, Additive) and not isinstance(one, CutRows)]
+        cells = [cell for measure in own for cell in measure.cells]
         if self.selection is not None:
             cells = [Units(), *cells]
         rows = self.query.aggregation
@@ -154,12 +169,13 @@ class PricedQuery:
         """Read the data, add the noise, forget the data: the only road from rows to an answer."""
         request, keys = self._request, public_keys(self.query)
         sums = engine.run(request) if request.cells else Sums([], [])
+        whole = engine.run(self._outer_request) if self._outer_request.cells else Sums([], [])
         values = {place: _by_key(engine.run(one)) for place, one in self._values_requests.items()}
         histograms = iter(list(map(engine.histogram, self._histogram_requests)))
         units: list[int] = []
         if self.selection is not None:
             keys, units = self._selected(self.selection, sums)
-        place = {key: index for index, key in enumerate(sums.keys)}
+        found, wide = _by_cell(request, sums), _by_cell(self._outer_request, whole)
         released: list[tuple[tuple[int, ...], ...]] = []
         for index, (measure, part) in enumerate(zip(self.measures, self.parts, strict=True)):
             noisy: Sequence[Sequence[int]] = [units]
@@ -167,13 +183,13 @@ class PricedQuery:
                 counts = values[index]
                 noisy = measure.release([[counts.get(key, 0) for key in keys]], part)
             elif isinstance(measure, QuantilesOfGroups):
-                found = next(histograms)
-                noisy = measure.release([found.get(key, ((), ())) for key in keys], part)
+                histogram = next(histograms)
+                noisy = measure.release([histogram.get(key, ((), ())) for key in keys], part)
             elif isinstance(measure, Additive):
-                columns = [sums.cells[request.cells.index(cell)] for cell in measure.cells]
-                noisy = measure.release(
-                    [[column[place[key]] if key in place else 0 for key in keys] for column in columns], part
-                )
+                columns = [found[cell] for cell in measure.cells if cell in found]
+                if isinstance(measure, CutRows):
+                    columns = [wide[measure.cells[0]], found[measure.own]]
+                noisy = measure.release([[column.get(key, 0) for key in keys] for column in columns], part)
             released.append(tuple(map(tuple, noisy)))
         return ReleasedTable(tuple(keys), tuple(released))
 
@@ -190,19 +206,12 @@ class PricedQuery:
         types = [key.expression.type for key in keys]
         return [key_from_text(text, types) for text in named], list(named.values())
 
-    def finished(self, released: ReleasedTable, evaluate: Evaluate) -> Finished:
-        """Shape released integers into the table that was asked for; `evaluate` computes with released columns."""
-        aggregation = self.query.aggregation
-        columns: dict[str, list[Value]] = {
-            key.name: [one[place] for one in released.keys] for place, key in enumerate(aggregation.keys)
-        }
-        types = {key.name: key.expression.type for key in aggregation.keys}
-        known = [measure.values(released.released[index]) for index, measure in enumerate(self.measures)]
-        for asked in aggregation.asked:
-            index, inner = self.places[asked.name]
-            columns[asked.name] = list(known[index][inner])
-            types[asked.name] = Type.REAL
-        return finish(columns, types, self.query.finish, evaluate)
+
+def _by_cell(request: SumRequest, sums: Sums) -> dict[Cell, dict[tuple[Value, ...], int]]:
+    """Return every cell by key."""
+    return {
+        cell: dict(zip(sums.keys, column, strict=True)) for cell, column in zip(request.cells, sums.cells, strict=False)
+    }
 
 
 def _by_key(sums: Sums) -> dict[tuple[Value, ...], int]:
@@ -213,6 +222,7 @@ def _by_key(sums: Sums) -> dict[tuple[Value, ...], int]:
 def _said(measure: Measure) -> str:
     """Return a measure in a digest; one that bounds units in its own way says how."""
     own = f" {measure.bounding.form!r} {measure.bounding.total}" if isinstance(measure, NumberOfValues) else ""
+    own = f" {measure.bounding.form!r} {measure.norms.one}" if isinstance(measure, CutRows) else own
     return f"{type(measure).__name__} {measure.entries}{own}"
 
 
@@ -223,132 +233,11 @@ def fresh_digest() -> str:
 
 def as_released(query: QueryPlan) -> bool:
     """Say whether a query shows what is released and nothing computed, selected or cut from it."""
-    return all(
-        step.condition is None and step.limit is None and all(isinstance(one, Column) for _, one in step.columns)
+    return not query.totals and all(
+        replace(step, order=()) == PostProcessing(step.columns, None, (), None)
+        and all(isinstance(one, Column) for _, one in step.columns)
         for step in query.finish
     )
-
-
-def priced(
-    query: QueryPlan,
-    policy: Policy,
-    price: Price,
-    *,
-    rows_expected: int | None = None,
-    bounded: str | None = None,
-    bounded_rows: int | None = None,
-) -> PricedQuery:
-    """Settle everything about a query before its data is read: bounding, noise, the division of the price.
-
-    `rows_expected` is about how many rows a group has: the error of a mean depends on it, so error= needs it.
-    """
-    aggregation = query.aggregation
-    table = policy.tables[aggregation.table]
-    if not aggregation.source.plain:
-        table = replace(table, limits=limits_of(aggregation.source, policy.tables))
-    _check_size(query)
-    _check_rows_expected(rows_expected)
-    unit = " and ".join(_unit_path(policy, one) for one in sorted(aggregation.source.tables))
-    relation, noise = policy.relation, noise_of(policy.budget, price)
-    frames = policy.source.kind is SourceKind.FRAMES
-    bounding = choose(aggregation, table, relation, noise, bounded_rows=bounded_rows, frames=frames)
-    values = None
-    if any(one.kind is MeasureKind.COUNT_DISTINCT for one in aggregation.asked):
-        values = of_values(aggregation, table, relation, bounded_rows=bounded_rows)
-    where = bounded if bounded_rows is not None else None
-    public, asked = aggregation.public, ordered_asked(aggregation)
-
-    def at(settled: Price) -> PricedQuery:
-        cost = cost_under(policy.budget, settled, private_keys=not public, relation=relation)
-        made, places, selection = measures_and_keys(asked, bounding, values, cost, private_keys=not public)
-        weights = [_HALF_WIDTH[cost.noise]] * len(made)
-        if selection is not None:
-            weights[-1] = selection.weight(cost.noise)
-        parts = cost.parts(weights)
-        return PricedQuery(
-            query=query,
-            bounding=bounding,
-            cost=cost,
-            measures=made,
-            places=places,
-            selection=selection,
-            parts=parts,
-            selection_part=None if selection is None else parts[-1],
-            version=policy.version,
-            unit=unit,
-            ordered=asked,
-            bounded=where,
-        )
-
-    if price.error is None:
-        return _checked_length(at(price))
-    word = word_of(policy.budget, price)
-
-    def with_amount(amount: Fraction) -> PricedQuery:
-        return at(Price(delta=price.delta, **{word: amount}))
-
-    settled = _cheapest_parts if public else _cheapest_whole
-    return _checked_length(settled(with_amount, price.error, rows_expected))
-
-
-def _cheapest_parts(at: Callable[[Fraction], PricedQuery], error: Fraction, rows_expected: int | None) -> PricedQuery:
-    """Buy every measure at its own cheapest price for the error; together they are the cheapest for all of them."""
-    some = at(Fraction(1))
-
-    def part(measure: Measure) -> Fraction | None:
-        def width(amount: Fraction) -> float:
-            return _widest(measure, some.cost.part(amount), rows_expected)
-
-        return None if width(_NEXT_TO_NOTHING) <= error else cheapest(width, error)
-
-    found = [part(measure) for measure in some.measures]
-    needed = sum((one for one in found if one is not None), Fraction(0))
-    if not needed:
-        return at(cheapest(lambda amount: _widest(some.measures[0], some.cost.part(amount), rows_expected), error))
-    parts = [needed / 100 if one is None else one for one in found]  # what its bounds keep anyway gets a little
-    made = at(some.cost.together(parts))
-    return replace(made, parts=tuple(made.cost.part(one) for one in parts))
-
-
-def _cheapest_whole(at: Callable[[Fraction], PricedQuery], error: Fraction, rows_expected: int | None) -> PricedQuery:
-    """Find the least price whose usual division keeps the error: part of it selects keys."""
-
-    def width(amount: Fraction) -> float:
-        made = at(amount)
-        parts = zip(made.measures, made.parts, strict=True)
-        return max(_widest(measure, part, rows_expected) for measure, part in parts if measure.asked)
-
-    return at(cheapest(width, error))
-
-
-def _widest(measure: Measure, part: Price, rows_expected: int | None) -> float:
-    """Return the largest half-width predicted for a measure."""
-    found = []
-    for asked, one in zip(measure.asked, measure.width(part, 0.95, rows_expected), strict=False):
-        if one is None:
-            raise _no_width(asked)
-        found.append(one)
-    return max(found)
-
-
-def _no_width(asked: Aggregate) -> ParameterError:
-    if asked.kind is MeasureKind.QUANTILE:
-        return ParameterError(
-            f"the error of {asked.name} in value depends on the data, so no price can be named for it: say epsilon= or "
-            "rho=. Nothing was spent.",
-            parameter="error",
-        )
-    return ParameterError(
-        f"the error of {asked.name} depends on how many rows a group has, which is private: with error= state "
-        "rows_expected=, about how many there are. Nothing was spent.",
-        parameter="rows_expected",
-    )
-
-
-def _unit_path(policy: Policy, table: str) -> str:
-    """Return where the unit of a table is found, along its links."""
-    unit = policy.tables[table].unit
-    return f"{unit!r} {_unit_path(policy, unit.table)}" if isinstance(unit, UnitLink) else repr(unit)
 
 
 def _nameless(query: QueryPlan, ordered: tuple[Aggregate, ...]) -> QueryPlan:
@@ -357,46 +246,3 @@ def _nameless(query: QueryPlan, ordered: tuple[Aggregate, ...]) -> QueryPlan:
     keys = tuple(replace(key, name=f"k{place}") for place, key in enumerate(aggregation.keys))
     asked = tuple(replace(one, name=f"a{place}") for place, one in enumerate(ordered))
     return QueryPlan(replace(aggregation, keys=keys, asked=asked), ())
-
-
-def _check_rows_expected(given: int | None) -> None:
-    if given is not None and (isinstance(given, bool) or not isinstance(given, int) or given < 1):
-        raise ParameterError(
-            "rows_expected=, about how many rows a group has, must be a whole number of at least 1. Nothing was spent.",
-            parameter="rows_expected",
-        )
-
-
-def _check_size(query: QueryPlan) -> None:
-    """Refuse an answer of more groups than anybody reads; the number is public."""
-    size = 1
-    for key in query.aggregation.keys:
-        if key.domain is None and key.expression.type is Type.REAL:
-            raise PrivateKeys(
-                f'"{key.label}" is a real number, and few people share one. Group by bins of it, such as '
-                f"FLOOR(x / 10), or give its values with keys={declared_otherwise([key.expression], Type.INTEGER)}. "
-                "Nothing was spent."
-            )
-        size *= len(key.domain) if key.domain is not None else 1
-        if key.domain is not None and len(set(key.domain)) < len(key.domain):
-            raise ParameterError(
-                f"the public values of {key.label!r} hold one twice, and a group must not be answered twice at one "
-                "price. Leave out one of them. Nothing was spent.",
-                parameter="keys",
-            )
-    if size > _MOST_GROUPS:
-        raise UnsupportedSQL(
-            f"the public keys of this query make {size:,} groups, each of which would be answered; the most is "
-            f"{_MOST_GROUPS:,}. Group by fewer columns, or by bins. Nothing was spent."
-        )
-
-
-def _checked_length(made: PricedQuery) -> PricedQuery:
-    """Refuse an answer over public keys that the ledger could not keep, before anything is charged for it."""
-    groups = math.prod(len(key.domain or ()) for key in made.query.aggregation.keys)
-    if made.selection is None and groups * sum(one.entries for one in made.measures) > _MOST_INTEGERS:
-        raise UnsupportedSQL(
-            f"an answer of {groups:,} groups with these aggregates is longer than the ledger keeps. Group by fewer "
-            "columns or by bins, or ask for fewer aggregates at a time. Nothing was spent."
-        )
-    return made

@@ -1,4 +1,4 @@
-"""What is released of rows, and what is made of it: aggregates by keys, a SELECT around them, ORDER BY and LIMIT."""
+"""What is released of rows: aggregates by keys, and the first step on the answer, with HAVING, windows and ORDER BY."""
 
 from __future__ import annotations
 
@@ -7,23 +7,22 @@ from dataclasses import dataclass, field
 
 from sqlglot import exp
 
-from discreet.errors import UnknownName, UnsupportedSQL
-from discreet.query.expression import Column, Expression, Interval, Literal, Value
-from discreet.query.plan import Aggregation, Key, Order, PostProcessing
+from discreet.errors import UnsupportedSQL
+from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, typing_rules
+from discreet.query.plan import Aggregation, PostProcessing, gone
 from discreet.query.reading.aggregates import Aggregates, default_name
+from discreet.query.reading.answers import Released, Windows, check_totals, grouping_sets, numbered, orders, released
+from discreet.query.reading.answers.released import Clauses, Columns, place_named
 from discreet.query.reading.expressions import Reader
-from discreet.query.reading.key_domains import Evaluate, public_domain, stated_keys
+from discreet.query.reading.extremes import refuse_extremes
+from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.parse import (
     bare,
-    check_number,
     claim,
-    did_you_mean,
     fold,
     has_aggregate,
     is_aggregate,
     items,
-    look_up,
-    named_item,
     only,
     shown,
 )
@@ -31,35 +30,8 @@ from discreet.query.reading.refusals import ROWS, reason
 from discreet.query.reading.rows import ReadableRows
 
 MOST_KEYS = 30
-LONGEST_LIMIT = 10**9
-_Columns = tuple[tuple[str, Expression], ...]
-_Clauses = Mapping[str, exp.Expr | None]
+_SETS = exp.Rollup | exp.Cube | exp.GroupingSets
 _Items = Sequence[tuple[str | None, exp.Expr]]
-
-
-@dataclass(frozen=True, slots=True)
-class Released:
-    """A released table: how it comes about, and its columns; `alias` is its name in the FROM around it."""
-
-    aggregation: Aggregation
-    finish: tuple[PostProcessing, ...]
-    columns: tuple[Column, ...]
-    alias: str = ""
-
-    def resolve(self, node: exp.Column) -> Expression:
-        """Return the column that a name stands for."""
-        only(node, "this", "table")
-        if not isinstance(node.this, exp.Identifier):
-            raise UnsupportedSQL(reason("Star", ""))
-        if node.table and fold(node.table) != fold(self.alias):
-            raise UnknownName(
-                f"There is no table {shown(node.table)!r} in this FROM. {did_you_mean(node.table, [self.alias])}"
-            )
-        for column in self.columns:
-            if fold(column.name) == fold(node.name):
-                return column
-        known = [column.name for column in self.columns]
-        raise UnknownName(f"There is no column {shown(node.name)!r} in the answer. {did_you_mean(node.name, known)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,77 +46,41 @@ class _Term:
 def aggregate(
     source: ReadableRows,
     select: exp.Select,
-    clauses: _Clauses,
+    clauses: Clauses,
     unit: str,
     bounds: Mapping[str, Interval],
-    keys: Mapping[str, Sequence[Value]],
-    evaluate: Evaluate | None,
+    keys: KeyValues,
     used: set[str],
+    *,
+    sums: Mapping[str, Interval],
 ) -> Released:
     """Return the released table of a SELECT with aggregates."""
     if any(isinstance(node, exp.Star) for node in select.expressions):
         raise UnsupportedSQL(ROWS)
     listed = items(select, None)
-    terms = _terms(source, clauses["group"], listed, unit)
-    grouping = _Grouping(source, terms, Aggregates(source, unit, bounds, used), _labels(listed, source))
+    for _, node in listed:
+        refuse_extremes(node, source)
+    terms, sets = _terms(source, clauses["group"], listed, unit)
+    windows = Windows(select)
+    aggregates, labels = Aggregates(source, unit, bounds, used, sums), _labels(listed, source)
+    grouping = _Grouping(source, terms, aggregates, labels, windows, bool(sets))
     columns = grouping.columns(listed)
-    having = clauses["having"]
-    condition = grouping.reader().clause(having) if having is not None else None
-    order = _orders(clauses["order"], columns, grouping.reader(columns))
+    having, qualify = clauses["having"], clauses["qualify"]
+    condition = grouping.reader(windows=False).clause(having) if having is not None else None
+    order = orders(clauses["order"], columns, grouping.reader(columns))
+    kept = grouping.reader(columns).clause(qualify) if qualify is not None else None
     if not grouping.aggregates.asked:
         raise UnsupportedSQL("Groups alone are not shown: ask something about each, such as COUNT(*).")
-    step = PostProcessing(columns, condition, order, _limit(clauses["limit"]))
-    made = tuple([grouping.key(term, name, keys, evaluate) for term, name in grouping.ordered_keys()])
+    step = numbered(clauses, PostProcessing(columns, condition, order, None, windows.read(), kept))
+    ordered = grouping.ordered_keys()
+    made = tuple([keys.key(source, terms[place].expression, name, terms[place].name, used) for place, name in ordered])
     aggregation = Aggregation(source.rows, made, tuple(grouping.aggregates.asked))
+    places = {place: key for key, (place, _) in enumerate(ordered)}
+    totals = tuple([tuple(sorted(places[place] for place in kept)) for kept in sets])
+    if totals:
+        check_totals(aggregation)
     plain = [key.name for key in made] + [one.name for one in aggregation.asked]
-    return _released(aggregation, (), step, plain)
-
-
-def finish(select: exp.Select, clauses: _Clauses, origin: Released) -> Released:
-    """Return a released table after a SELECT without aggregates around it."""
-    reader = Reader(origin.resolve)
-    columns = _columns(select, origin, reader)
-    condition = reader.clause(clauses["where"]) if clauses["where"] is not None else None
-    named = {fold(name): expression for name, expression in columns}
-
-    def special(node: exp.Expr) -> Expression | None:
-        plain = isinstance(node, exp.Column) and not node.table
-        return named.get(fold(node.name)) if plain else None
-
-    order = _orders(clauses["order"], columns, Reader(origin.resolve, special))
-    step = PostProcessing(columns, condition, order, _limit(clauses["limit"]))
-    return _released(origin.aggregation, origin.finish, step, [one.name for one in origin.columns])
-
-
-def _released(
-    aggregation: Aggregation, earlier: tuple[PostProcessing, ...], step: PostProcessing, names: list[str]
-) -> Released:
-    """Return a table with the columns of these names after one more step; a step that changes nothing is left out."""
-    columns = tuple([Column(one.type, None, name) for name, one in step.columns])
-    same = [(name, name) for name in names] == [
-        (name, one.name if isinstance(one, Column) else None) for name, one in step.columns
-    ]
-    idle = same and step.condition is None and not step.order and step.limit is None
-    return Released(aggregation, earlier if idle else (*earlier, step), columns)
-
-
-def _columns(select: exp.Select, origin: Released, reader: Reader) -> _Columns:
-    """Return the columns of an outer SELECT."""
-    found: list[tuple[str, Expression]] = []
-    check_number(select)
-    for position, written in enumerate(select.expressions, 1):
-        if isinstance(written, exp.Star):
-            only(written)
-            found.extend((column.name, column) for column in origin.columns)
-            continue
-        name, node = named_item(written)
-        expression = reader.read(node)
-        plain = expression.name if isinstance(expression, Column) else f"column{position}"
-        found.append((name or plain, expression))
-    taken: set[str] = set()
-    for name, _ in found:
-        claim(name, taken)
-    return tuple(found)
+    return released(Released(aggregation, (), (), totals=totals), step, plain)
 
 
 def _labels(listed: _Items, source: ReadableRows) -> list[str]:
@@ -172,15 +108,19 @@ def _labels(listed: _Items, source: ReadableRows) -> list[str]:
     return found
 
 
-def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: str) -> list[_Term]:
-    """Return the terms of GROUP BY, without repetitions."""
+def _terms(
+    source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: str
+) -> tuple[list[_Term], list[tuple[int, ...]]]:
+    """Return the terms of GROUP BY, without repetitions, and the grouping sets by their places where there are some."""
     if clause is None:
-        return []
-    only(clause, "expressions")
-    if len(clause.expressions) > MOST_KEYS:
+        return [], []
+    sets = grouping_sets(group_terms(clause, listed))
+    nodes = {id(one): one for kept in sets for one in kept}
+    if len(nodes) > MOST_KEYS:
         raise UnsupportedSQL(f"GROUP BY takes at most {MOST_KEYS} keys. Group by fewer columns.")
     found: list[_Term] = []
-    for written in clause.expressions:
+    places: dict[int, int] = {}
+    for number, written in nodes.items():
         node = meant_by(written, source, listed)
         visible = source.find(node) if isinstance(node, exp.Column) else None
         if visible is None and has_aggregate(node):
@@ -199,23 +139,35 @@ def _terms(source: ReadableRows, clause: exp.Expr | None, listed: _Items, unit: 
             raise UnsupportedSQL(
                 f"GROUP BY {shown(node)} is a constant. Leave it out: without keys there is one group."
             )
-        if expression not in [one.expression for one in found]:
+        known = [one.expression for one in found]
+        places[number] = known.index(expression) if expression in known else len(found)
+        if expression not in known:
             found.append(_Term(node, expression, visible.name if visible is not None else None))
-    return found
+    kept = [tuple(dict.fromkeys(places[id(one)] for one in each)) for each in sets]
+    plain = not any(isinstance(bare(one), _SETS) for one in clause.expressions)
+    return found, [] if plain else kept
+
+
+def group_terms(clause: exp.Expr, listed: _Items) -> list[exp.Expr]:
+    """Return the terms of GROUP BY; ALL stands for the items without aggregates that read a column."""
+    only(clause, "expressions", "all")
+    if not clause.args.get("all"):
+        return list(clause.expressions)
+    return [node for _, node in listed if not has_aggregate(node) and node.find(exp.Column) is not None]
 
 
 def meant_by(node: exp.Expr, source: ReadableRows, listed: _Items) -> exp.Expr:
     """Return the expression that a term of GROUP BY stands for: itself, a position, or a name given by AS."""
     node = bare(node)
     if isinstance(node, exp.Literal) and not node.is_string:
-        return listed[_position(node, len(listed))][1]
+        return listed[place_named(node, len(listed))][1]
     if isinstance(node, exp.Column) and not node.table and not source.scope.matches(node.name, None):
         for name, item in listed:
             if name is not None and fold(name) == fold(node.name):
                 return item
     if isinstance(node, exp.Tuple):
         raise UnsupportedSQL("GROUP BY takes its keys without brackets: GROUP BY a, b.")
-    if isinstance(node, exp.Rollup | exp.Cube | exp.GroupingSets):
+    if isinstance(node, _SETS):
         raise UnsupportedSQL(reason(f"Group.{type(node).__name__.lower()}", reason("Grouping", "")))
     return node
 
@@ -228,10 +180,12 @@ class _Grouping:
     terms: list[_Term]
     aggregates: Aggregates
     labels: list[str]
+    windows: Windows
+    grouped: bool  # there are totals
     names: dict[int, str] = field(default_factory=dict)  # of the keys that are shown, by place in `terms`
     earlier: dict[str, Expression] = field(default_factory=dict)  # what the names before an item stand for
 
-    def columns(self, listed: _Items) -> _Columns:
+    def columns(self, listed: _Items) -> Columns:
         """Return the columns of the answer over the released table; plain keys and aggregates get their names first."""
         plain: list[Expression | None] = []
         for label, (_, node) in zip(self.labels, listed, strict=True):
@@ -248,35 +202,43 @@ class _Grouping:
             self.earlier[fold(label)] = expression
         return tuple(found)
 
-    def reader(self, named: _Columns = ()) -> Reader:
+    def reader(self, named: Columns = (), *, windows: bool = True) -> Reader:
         """Return what reads expressions over the released table; `named` columns of the answer go before keys."""
         first = {fold(name): expression for name, expression in named}
 
         def special(node: exp.Expr) -> Expression | None:
             if isinstance(node, exp.Column) and not node.table and fold(node.name) in first:
                 return first[fold(node.name)]
+            if isinstance(node, exp.Window) and windows:
+                return self.windows.ask(node, reader)
+            if isinstance(node, exp.Grouping | exp.GroupingId):
+                return self._gone(node, reader)
             if is_aggregate(node):
                 return self.aggregates.ask(node)
             place = self._place(node)
             return self._shown(place) if place is not None else None
 
-        return Reader(self._column, special)
+        reader = Reader(self._column, special)
+        return reader
 
-    def ordered_keys(self) -> list[tuple[_Term, str]]:
-        """Return the keys in the order in which they are shown, then those that are not."""
+    def ordered_keys(self) -> list[tuple[int, str]]:
+        """Return the keys, by place and name, in the order in which they are shown, then those that are not."""
         shown_first = sorted(self.names, key=lambda place: self.labels.index(self.names[place]))
         rest = [place for place in range(len(self.terms)) if place not in self.names]
-        return [(self.terms[place], self._name(place)) for place in (*shown_first, *rest)]
+        return [(place, self._name(place)) for place in (*shown_first, *rest)]
 
-    def key(self, term: _Term, name: str, keys: Mapping[str, Sequence[Value]], evaluate: Evaluate | None) -> Key:
-        """Return a key with its public domain, from the call, the policy or the expression itself."""
-        for label in (name, term.name) if keys else ():
-            given = look_up(label, keys) if label is not None else None
-            if given is not None and label is not None:
-                self.aggregates.used.add(f"key {fold(label)}")
-                return Key(name, term.expression, stated_keys(label, given, term.expression.type))
-        definition, _ = self.source.scope.definition(term.expression)
-        return Key(name, term.expression, public_domain(definition, self.source.scope.base, evaluate))
+    def _gone(self, node: exp.Expr, reader: Reader) -> Expression:
+        """Return GROUPING(a, b): a bit for each key, 1 where a row adds up all of its values."""
+        only(node, "expressions")
+        found: Expression = typing_rules.literal(0)
+        for one in node.expressions:
+            place = self._place(one)
+            if place is None:
+                raise UnsupportedSQL(f"GROUPING takes keys of GROUP BY, and {shown(one)!r} is none of them.")
+            bit = Column(Type.INTEGER, None, gone(self._name(place))) if self.grouped else typing_rules.literal(0)
+            doubled = reader.apply(Operation.MULTIPLY, found, typing_rules.literal(2))
+            found = bit if node.expressions[0] is one else reader.apply(Operation.ADD, doubled, bit)
+        return found
 
     def _name(self, place: int) -> str:
         """Return the name of a key in the released table."""
@@ -309,50 +271,3 @@ class _Grouping:
             f"{shown(node)!r} differs from row to row, and rows are never shown. Write an aggregate such as "
             f"{'AVG' if found.column.type.numeric else 'COUNT'}({found.name}), or add {found.name} to GROUP BY."
         )
-
-
-def _orders(clause: exp.Expr | None, columns: _Columns, reader: Reader) -> tuple[Order, ...]:
-    """Return the terms of ORDER BY: positions, names of the answer's columns, or expressions."""
-    if clause is None:
-        return ()
-    only(clause, "expressions")
-    found = []
-    for term in clause.expressions:
-        if not isinstance(term, exp.Ordered):
-            raise UnsupportedSQL(
-                f"{shown(term)!r} is not understood in ORDER BY. Write names of columns of the answer."
-            )
-        only(term, "this", "desc")
-        node = term.this
-        if isinstance(node, exp.Var):
-            raise UnsupportedSQL("ORDER BY ALL is not understood. Name the columns, or their positions: ORDER BY 1, 2.")
-        if isinstance(node, exp.Literal) and not node.is_string:
-            expression = columns[_position(node, len(columns))][1]
-        else:
-            expression = reader.read(node)
-        found.append(Order(expression, bool(term.args.get("desc"))))
-    return tuple(found)
-
-
-def _position(node: exp.Expr, count: int) -> int:
-    """Return which column a position names, from 0."""
-    text = node.name
-    if not (text.isdecimal() and text.isascii()) or len(text) > 6 or not 1 <= int(text) <= count:
-        raise UnsupportedSQL(
-            f"{shown(text)} is not a position in the SELECT, which has {count}. Write a name, or 1 to {count}."
-        )
-    return int(text) - 1
-
-
-def _limit(clause: exp.Expr | None) -> int | None:
-    """Return the number of rows that LIMIT allows."""
-    if clause is None:
-        return None
-    if not isinstance(clause, exp.Limit):
-        raise UnsupportedSQL("FETCH FIRST is not understood. Write LIMIT 10.")
-    only(clause, "expression")
-    node = clause.args.get("expression")
-    text = node.name if isinstance(node, exp.Literal) and not node.is_string else ""
-    if not (text.isdecimal() and text.isascii()) or len(text) > 10 or int(text) > LONGEST_LIMIT:
-        raise UnsupportedSQL("LIMIT takes a whole number of rows. Write LIMIT 10.")
-    return int(text)

@@ -28,6 +28,7 @@ from discreet.query.policy import LARGEST_DOMAIN
 from discreet.query.reading.rows import Visible
 
 Evaluate = Callable[[Expression, Mapping[str, list[Value]]], Sequence[Value]]
+PublicValues = Callable[[str, str], Sequence[Value] | None]  # of a column of a public table; None where they are many
 
 _MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
 _Leaves = dict[str, tuple[Value, ...]]

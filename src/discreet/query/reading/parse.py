@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from discreet._optional import unusable
-from discreet.errors import UnsupportedSQL
+from discreet.errors import UnknownName, UnsupportedSQL
 
 try:
     import sqlglot
@@ -38,6 +38,7 @@ SHOWN = 80
 _OPENING = (TokenType.L_PAREN, TokenType.L_BRACKET, TokenType.L_BRACE, TokenType.CASE)
 _CLOSING = (TokenType.R_PAREN, TokenType.R_BRACKET, TokenType.R_BRACE, TokenType.END)
 _CLAUSES = ("with", "from", "where", "group", "having", "order", "limit")
+_OF_ANSWERS = ("distinct", "windows", "qualify", "offset")
 _EMPTY: tuple[object, ...] = (None, False, "")
 _CHAINS: tuple[tuple[type[exp.Expr], ...], ...] = ((exp.And,), (exp.Or,), (exp.Add, exp.Sub), (exp.DPipe,))
 # Aggregates that sqlglot knows by name alone: those that are understood, and those that are refused as aggregates.
@@ -92,10 +93,14 @@ def only(node: exp.Expr, *understood: str) -> None:
             )
 
 
-def clauses(select: exp.Select) -> dict[str, exp.Expr | None]:
-    """Return the clauses of a SELECT that are understood, by name; refuse one that has others."""
-    only(select, *_CLAUSES, "expressions", "joins")
-    return {name: part(select, name) for name in _CLAUSES}
+def clauses(select: exp.Select, *, answers: bool = False) -> dict[str, exp.Expr | None]:
+    """Return the clauses of a SELECT that are understood, by name; refuse one that has others.
+
+    Some are understood of `answers` alone.
+    """
+    known = (*_CLAUSES, *_OF_ANSWERS) if answers else _CLAUSES
+    only(select, *known, "expressions", "joins")
+    return {name: part(select, name) for name in known}
 
 
 def continues(node: exp.Expr, left: exp.Expr) -> bool:
@@ -139,11 +144,18 @@ def is_aggregate(node: exp.Expr) -> bool:
     """Whether a node adds up rows, in a way that is understood or not."""
     if isinstance(node, exp.Anonymous):
         return str(node.this).upper() in _NAMED_AGGREGATES
+    if isinstance(node, exp.Grouping | exp.GroupingId):  # says which keys a row adds up, and adds up nothing
+        return False
     return isinstance(node, exp.AggFunc | exp.Filter | exp.WithinGroup | exp.IgnoreNulls | exp.RespectNulls)
 
 
 def has_aggregate(node: exp.Expr) -> bool:
-    """Whether an aggregate stands somewhere in a node, subqueries aside."""
+    """Whether an aggregate stands somewhere in a node, subqueries aside; the function of a window is none."""
+    if isinstance(node, exp.Window):
+        function = node.this.this if isinstance(node.this, exp.Filter) else node.this
+        inner = [*function.iter_expressions(), *(one for one in node.iter_expressions() if one is not node.this)]
+        inner += [node.this.args["expression"]] if function is not node.this else []
+        return any(has_aggregate(one) for one in inner if not isinstance(one, exp.Query))
     if is_aggregate(node):
         return True
     return any(has_aggregate(child) for child in node.iter_expressions() if not isinstance(child, exp.Query))
@@ -181,10 +193,24 @@ def items(select: exp.Select, columns: Sequence[exp.Expr] | None) -> list[tuple[
         if isinstance(written, exp.Star) and columns is not None:
             only(written)
             found.extend((None, column) for column in columns)
+        elif columns is not None and isinstance(written, exp.Column) and isinstance(written.this, exp.Star):
+            found.extend((None, column) for column in _of_table(written, columns))
         else:
             found.append(named_item(written))
     if not found:
         raise UnsupportedSQL(ROWS)
+    return found
+
+
+def _of_table(written: exp.Column, columns: Sequence[exp.Expr]) -> list[exp.Expr]:
+    """Return the columns that table.* stands for."""
+    only(written, "this", "table")
+    only(written.this)
+    tables = [column.table for column in columns if isinstance(column, exp.Column)]
+    found = [one for one, table in zip(columns, tables, strict=True) if fold(table) == fold(written.table)]
+    if not found:
+        near = did_you_mean(written.table, [table for table in tables if table])
+        raise UnknownName(f"There is no table {shown(written.table)!r} in this FROM. {near}")
     return found
 
 
@@ -212,6 +238,11 @@ def table_alias(node: exp.Expr) -> str:
         return ""
     only(alias, "this")
     return alias.name
+
+
+def table_name(node: exp.Table) -> str:
+    """Return the name of a table as a policy writes it, with the schema before it where the query does."""
+    return f"{node.db}.{node.name}" if node.db else node.name
 
 
 def claim(name: str, taken: set[str]) -> None:

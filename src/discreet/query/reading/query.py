@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TypeVar
 
 from sqlglot import exp
@@ -18,8 +19,10 @@ from discreet.errors import ParameterError, PolicyError, QueryRefused, UnknownNa
 from discreet.query.expression import Type, Value
 from discreet.query.plan import QueryPlan, Scan
 from discreet.query.policy import LARGEST_DOMAIN, Policy
-from discreet.query.reading.grouping import Released, aggregate, finish
-from discreet.query.reading.key_domains import Evaluate
+from discreet.query.reading.answers import Released, added_up, around
+from discreet.query.reading.grouping import aggregate
+from discreet.query.reading.key_domains import Evaluate, PublicValues
+from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.parse import (
     clauses,
     conjuncts,
@@ -30,6 +33,7 @@ from discreet.query.reading.parse import (
     parse,
     shown,
     table_alias,
+    table_name,
 )
 from discreet.query.reading.refusals import ROWS, reason
 from discreet.query.reading.rows import ReadableRows, project, read_table
@@ -47,19 +51,24 @@ def read_query(
     bounds: Mapping[str, tuple[object, object]] | None = None,
     keys: Mapping[str, Sequence[Value]] | None = None,
     evaluate: Evaluate | None = None,
+    public_values: PublicValues | None = None,
+    sums: Mapping[str, tuple[object, object]] | None = None,
 ) -> QueryPlan:
     """Return what a query means, or refuse it; no data is read.
 
     `bounds` gives ranges by the name of a column or of an aggregate in the answer, `keys` the values of a key by the
     name of a column or of the key in the answer. `evaluate` computes an expression for given values of its columns;
-    with it, keys that are expressions of columns with declared values are public too.
+    with it, keys that are expressions of columns with declared values are public too. `public_values` tells the values
+    of a column of a public table, for keys whose values nobody declared. `sums` gives ranges of what one unit adds to a
+    group, by the name of a SUM or COUNT in the answer, or by the aggregate as it is written.
 
-    The plan is a function of the text, the policy and the arguments: nothing private is looked at.
+    The plan is a function of the text, the policy, the arguments and public tables: nothing private is looked at.
     """
     stated = _by_name(bounds, "bounds", 'ranges: bounds={"cost": (0, 500)}')
     ranges = {name: stated_bounds(pair, name=name) for name, pair in stated.items()}
     listed = _by_name(keys, "keys", 'lists of values: keys={"region": [...]}')
-    reading = _Reading(policy, ranges, listed, evaluate)
+    totals = _ranges_of_sums(sums)
+    reading = _Reading(policy, ranges, KeyValues(listed, evaluate, public_values), totals)
     try:
         found = reading.select(parse(sql), {})
         if isinstance(found, ReadableRows):
@@ -71,7 +80,7 @@ def read_query(
         ) from None
     except QueryRefused as refusal:
         raise type(refusal)(_sentence(str(refusal))) from None
-    return QueryPlan(found.aggregation, found.finish)
+    return QueryPlan(found.aggregation, found.finish, found.totals)
 
 
 def _sentence(message: str) -> str:
@@ -89,13 +98,25 @@ def _by_name(given: Mapping[str, _Given] | None, parameter: str, written: str) -
     return dict(given or {})
 
 
+def _ranges_of_sums(given: Mapping[str, tuple[object, object]] | None) -> dict[str, tuple[Fraction, Fraction]]:
+    """Return the ranges of what one unit adds to a group."""
+    try:
+        return {
+            name: stated_bounds(pair, name=name)
+            for name, pair in _by_name(given, "sums", 'ranges: sums={"revenue": (0, 50_000)}').items()
+        }
+    except ParameterError as problem:
+        words = str(problem).rstrip(".").replace("bounds", "sums")
+        raise ParameterError(f"{words}. Nothing was spent.", parameter="sums") from None
+
+
 @dataclass(slots=True)
 class _Reading(Context):
     """Reads one query: every SELECT gives rows, or the one released table."""
 
     def select(self, select: exp.Select, known: Known, *, inner: bool = False) -> ReadableRows | Released:
         """Return what a SELECT gives: rows, or a released table; `inner` where it stands in brackets."""
-        read = clauses(select)
+        read = clauses(select, answers=True)
         known, defined = self._common_tables(read["with"], known)
         clause = read["where"]
         origin, conditions = rows_of(select, read["from"], _conditions(clause), known, self)
@@ -105,12 +126,16 @@ class _Reading(Context):
         grouped = read["group"] is not None or read["having"] is not None
         grouped = grouped or any(has_aggregate(one) for one in select.expressions)
         if isinstance(origin, Released):
-            return _outer(select, read, origin, grouped)
+            if select.args.get("joins"):
+                raise UnsupportedSQL(ANSWERS)
+            return added_up(select, read, origin) if grouped else around(select, read, origin)
         origin = cohorts(origin, conditions, known, self)
         if inner and groups_units(origin, select, read):
+            clauses(select)
             return per_unit(origin, select, read, self)
         if grouped:
-            return aggregate(origin, select, read, self.policy.unit, self.bounds, self.keys, self.evaluate, self.used)
+            given = self.bounds, self.keys, self.used
+            return aggregate(origin, select, read, self.policy.unit, *given, sums=self.sums)
         return _plain(select, read, origin)
 
     def check_used(self, found: Released) -> None:
@@ -123,7 +148,10 @@ class _Reading(Context):
         for name in self.bounds:
             if fold(name) not in self.used | {fold(one) for one in self.columns}:
                 raise UnknownName(f"bounds= names {shown(name)!r}, which is not a column or aggregate of the query.")
-        for name in self.keys:
+        for name in self.sums:
+            if f"sums {name}" not in self.used:
+                raise UnknownName(f"sums= names {shown(name)!r}, which is no SUM or COUNT of the answer.")
+        for name in self.keys.given:
             if f"key {fold(name)}" not in self.used:
                 raise UnknownName(f"keys= names {shown(name)!r}, which is not a key of the query. Add it to GROUP BY.")
         groups = math.prod([len(key.domain) for key in found.aggregation.keys if key.domain is not None])
@@ -170,17 +198,22 @@ class _Reading(Context):
             inner = node.this if isinstance(node, exp.Table) else node
             words = "Functions that make or read tables are not understood. Name a table of the policy in FROM."
             raise UnsupportedSQL(reason(type(inner).__name__, words))
-        only(node, "this", "alias")
-        name, alias = node.name, table_alias(node)
+        only(node, "this", "alias", "db")
+        name, alias = table_name(node), table_alias(node) or node.name
+        if node.db and all(look_up(name, named) is None for named in (self.policy.tables, self.policy.public)):
+            raise UnsupportedSQL(
+                f"Names with a schema stand for tables that the policy declares with it, and {shown(name)!r} is none: "
+                f'write the bare name of a table; the curator would declare [tables."{shown(name)}"].'
+            )
         if fold(name) in known:
             self.read.add(fold(name))
-            return _renamed(known[fold(name)], alias or name)
+            return _renamed(known[fold(name)], alias)
         view = look_up(name, self.policy.views)
         if view is not None:
             found = self._view(name, view)
-            source = ReadableRows(found.rows, found.scope.under(alias or name))
+            source = ReadableRows(found.rows, found.scope.under(alias))
         else:
-            source = read_table(name, alias or name, self.policy, self.bounds)
+            source = read_table(name, alias, self.policy, self.bounds)
         self.columns += [one.name for one in source.scope.visible]
         return source
 
@@ -211,7 +244,7 @@ def views_of(policy: Policy) -> dict[str, dict[str, Type]]:
     found: dict[str, dict[str, Type]] = {}
     problems: list[tuple[int | None, str]] = []
     for name in policy.views:
-        reading = _Reading(policy, {}, {}, None)
+        reading = _Reading(policy, {}, KeyValues({}, None, None), {})
         try:
             rows = reading.item(exp.Table(this=exp.to_identifier(name, quoted=True)), {})
         except (QueryRefused, RecursionError) as refusal:
@@ -234,19 +267,9 @@ def _conditions(clause: exp.Expr | None) -> list[exp.Expr]:
     return conjuncts(clause.this)
 
 
-def _outer(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Released, grouped: bool) -> Released:
-    """Return a released table after one more step."""
-    if select.args.get("joins"):
-        raise UnsupportedSQL(ANSWERS)
-    if grouped:
-        raise UnsupportedSQL(
-            "Answers are not added up again. Ask for the coarser groups in one query: fewer columns in GROUP BY."
-        )
-    return finish(select, read, origin)
-
-
 def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: ReadableRows) -> ReadableRows:
     """Return the rows of a SELECT without aggregates."""
+    clauses(select)
     for name, word in (("order", "ORDER BY"), ("limit", "LIMIT")):
         node = read[name]
         if node is not None:
@@ -258,5 +281,5 @@ def _plain(select: exp.Select, read: Mapping[str, exp.Expr | None], origin: Read
 def _renamed(origin: ReadableRows | Released, alias: str) -> ReadableRows | Released:
     """Return rows or a released table under the name they have in FROM."""
     if isinstance(origin, Released):
-        return Released(origin.aggregation, origin.finish, origin.columns, alias)
+        return replace(origin, alias=alias)
     return ReadableRows(origin.rows, origin.scope.under(alias))

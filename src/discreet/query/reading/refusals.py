@@ -20,18 +20,23 @@ COHORT = (
     "WHERE id IN (SELECT id FROM ...). Write the values themselves, or join a public table."
 )
 _SUBQUERY = "compares rows with other rows. Write the values themselves, or join a public table."
+_VALUE = (
+    "compares rows with other rows. Ask it by itself first, and write the number that it answers in its place; or "
+    "write the values themselves, or join a public table."
+)
 _SAMPLING = "is not understood: leave it out; the privacy of an answer does not come from a sample drawn in SQL."
-_TEXT_MATCH = "is not understood: use LIKE with % and _, or LOWER(x) LIKE ..."
+_TEXT_MATCH = "is not understood: use LIKE or ILIKE with % and _."
 _NESTED_TYPES = "is not understood: columns hold single values. Use numbers, texts, dates and booleans."
-_WINDOW = "looks at other people's rows. Use GROUP BY and aggregates."
+_WINDOW = "looks at other people's rows. Add them up first: windows are understood over GROUP BY and aggregates."
 _GROUPINGS = "is not understood. Ask one query for each grouping."
+_REGRESSION = "is not understood. Ask for REGR_SLOPE(y, x), CORR(x, y), AVG(x) and AVG(y), and compute it from them."
 _ZONE = "is not understood: times have no time zone here. Use TIMESTAMP."
 
 UNDERSTOOD = (
-    "Understood are ABS, BIN, BIT_COUNT, CEIL, CLAMP, COALESCE, CONCAT, DATEDIFF, DATE_TRUNC, DAY, EXP, FLOOR, "
-    "GREATEST, HOUR, IF, ISODOW, LEAST, LENGTH, LN, LOG10, LOWER, MINUTE, MONTH, NULLIF, POWER, QUARTER, ROUND, "
-    "SIGN, SQRT, SUBSTRING, TRIM, UPPER, XOR, YEAR and the aggregates COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, "
-    "QUANTILE."
+    "Understood are ABS, BIN, BIT_COUNT, CEIL, CLAMP, COALESCE, CONCAT, DATEDIFF, DATE_TRUNC, DAY, DAYNAME, DAYOFWEEK, "
+    "EXP, EXTRACT, FLOOR, GREATEST, HOUR, IF, ISODOW, LEAST, LENGTH, LN, LOG10, LOWER, MINUTE, MONTH, MONTHNAME, "
+    "NULLIF, POWER, QUARTER, ROUND, SIGN, SQRT, STRFTIME, SUBSTRING, TRIM, UPPER, WEEK, WIDTH_BUCKET, XOR, YEAR and "
+    "the aggregates COUNT, SUM, AVG, VARIANCE, STDDEV, MEDIAN, QUANTILE, CORR, REGR_SLOPE."
 )
 
 
@@ -42,15 +47,14 @@ def _named(why: str, *nodes: str) -> dict[str, str]:
 
 _REASONS: dict[str, str] = {
     "Select.hint": "Hints are not understood: leave them out.",
-    "Select.distinct": "SELECT DISTINCT is not understood: the groups of GROUP BY are distinct already; leave it out.",
+    "Select.distinct": "DISTINCT is understood on answers alone: groups are distinct already; leave it out.",
     "Select.into": f"SELECT INTO {_STATEMENT}",
-    "Select.qualify": f"QUALIFY {_WINDOW}",
-    "Select.windows": f"WINDOW {_WINDOW}",
+    "Select.qualify": f"QUALIFY of rows {_WINDOW}",
+    "Select.windows": f"WINDOW over rows {_WINDOW}",
     "Select.sample": f"SAMPLE {_SAMPLING}",
     "Select.locks": "FOR UPDATE is not understood: queries change nothing. Leave it out.",
     "Select.kind": "SELECT AS STRUCT or VALUE is not understood. List the columns.",
     "Table.when": "AT (VERSION or TIMESTAMP) is not understood: the policy names the version of the data.",
-    "Table.db": "Names with a schema or a database are not understood. Write the bare name of a table of the policy.",
     "Table.catalog": "Names with a database are not understood. Write the bare name of a table of the policy.",
     "Table.joins": "Joins in brackets are not understood. Write FROM table JOIN public_table ON ... without brackets.",
     "Subquery.limit": "LIMIT outside of brackets is not understood. Write it inside the SELECT.",
@@ -58,10 +62,10 @@ _REASONS: dict[str, str] = {
     "Subquery.with": "WITH outside of brackets is not understood. Write it inside, before the SELECT.",
     "Join.match_condition": "ASOF joins compare rows with other rows. Join a public table on an equality.",
     "TableAlias.columns": "Renaming columns after a table is not understood. Write AS behind each column in SELECT.",
-    "Group.rollup": f"ROLLUP {_GROUPINGS}",
-    "Group.cube": f"CUBE {_GROUPINGS}",
-    "Group.grouping_sets": f"GROUPING SETS {_GROUPINGS}",
-    "Group.all": "GROUP BY ALL is not understood. Name the columns, or their positions: GROUP BY 1, 2.",
+    "Group.rollup": "WITH ROLLUP is not understood. Write GROUP BY ROLLUP (a, b).",
+    "Group.cube": "WITH CUBE is not understood. Write GROUP BY CUBE (a, b).",
+    "Group.grouping_sets": "These GROUPING SETS are not understood. Write GROUP BY GROUPING SETS ((a, b), (a), ()).",
+    "Distinct.on": "DISTINCT ON is not understood. Write QUALIFY ROW_NUMBER() OVER (PARTITION BY a ORDER BY b) = 1.",
     "Group.totals": f"WITH TOTALS {_GROUPINGS}",
     "Ordered.with_fill": "WITH FILL is not understood: leave it out.",
     "Ordered.nulls_first": "NULLS FIRST is not understood: NULL comes last. Leave it out.",
@@ -88,11 +92,13 @@ _REASONS: dict[str, str] = {
     "BitwiseXorAgg": f"BIT_XOR of rows {_SELECTS}",
     "LogicalAnd": "BOOL_AND shows whether one person differs. Write AVG(CASE WHEN x THEN 1 ELSE 0 END).",
     "LogicalOr": "BOOL_OR shows whether one person differs. Write AVG(CASE WHEN x THEN 1 ELSE 0 END).",
-    "Corr": "CORR is not understood. Ask for AVG(x), AVG(y), AVG(x * y) and the STDDEVs, and compute it from them.",
-    "CovarPop": "COVAR_POP is not understood. Ask for AVG(x), AVG(y) and AVG(x * y), and compute it from them.",
-    "CovarSamp": "COVAR_SAMP is not understood. Ask for AVG(x), AVG(y) and AVG(x * y), and compute it from them.",
+    **_named(
+        _REGRESSION, "RegrIntercept", "RegrR2", "RegrAvgx", "RegrAvgy", "RegrCount", "RegrSxx", "RegrSxy", "RegrSyy"
+    ),
+    "CovarPop": "COVAR_POP is not understood. Write REGR_SLOPE(y, x) * VARIANCE(x), or CORR(x, y).",
+    "CovarSamp": "COVAR_SAMP is not understood. Write REGR_SLOPE(y, x) * VARIANCE(x), or CORR(x, y).",
     "Window": f"OVER {_WINDOW}",
-    "RowNumber": f"ROW_NUMBER {_WINDOW}",
+    "RowNumber": "ROW_NUMBER needs OVER: ROW_NUMBER() OVER (ORDER BY n) behind GROUP BY and aggregates.",
     "Rand": f"RANDOM {_VOLATILE}",
     "CurrentUser": "CURRENT_USER is not a column of the data. Name a column.",
     "SessionUser": "SESSION_USER is not a column of the data. Name a column.",
@@ -100,7 +106,6 @@ _REASONS: dict[str, str] = {
     "CurrentDatabase": "CURRENT_DATABASE is not a column of the data. Name a column.",
     "CurrentCatalog": "CURRENT_CATALOG is not a column of the data. Name a column.",
     "SessionParameter": "Settings of the database cannot be read. Write the value itself.",
-    "ILike": "ILIKE is not understood. Write LOWER(x) LIKE 'pattern'.",
     "SimilarTo": f"SIMILAR TO {_TEXT_MATCH}",
     "Glob": f"GLOB {_TEXT_MATCH}",
     "Escape": "LIKE ... ESCAPE is not understood: % and _ always stand for other signs.",
@@ -116,11 +121,8 @@ _REASONS: dict[str, str] = {
     "Collate": "COLLATE is not understood. Compare LOWER(x).",
     "AtTimeZone": f"AT TIME ZONE {_ZONE}",
     "Second": "SECOND is not understood. The finest parts of a time are HOUR and MINUTE.",
-    "DayOfWeek": "DAYOFWEEK differs between databases. Write ISODOW(x): 1 for Monday to 7 for Sunday.",
-    "DayOfYear": "DAYOFYEAR is not understood. Write DATEDIFF('day', DATE_TRUNC('year', x), x).",
-    "Dayname": "DAYNAME is not understood. Write ISODOW(x): 1 for Monday to 7 for Sunday.",
-    "Monthname": "MONTHNAME is not understood. Write MONTH(x).",
-    "Interval": "An INTERVAL can only be added to a date, and counts days or weeks: d + INTERVAL 7 DAY.",
+    "Interval": "An INTERVAL can only be added to a date, and counts whole days, weeks, months, quarters or years: "
+    "d + INTERVAL 7 DAY.",
     "StrPosition": "Positions in texts are not understood. Use LIKE '%...%'.",
     "Contains": "CONTAINS is not understood. Use LIKE '%...%'.",
     "StartsWith": "STARTS_WITH is not understood. Use LIKE '...%'.",
@@ -134,7 +136,7 @@ _REASONS: dict[str, str] = {
     "HexString": "Bytes are not understood. Write the number in decimal.",
     "BitString": "Bits are not understood. Write the number in decimal.",
     "PositionalColumn": "#1 is not understood. Write the name of the column.",
-    "Grouping": f"GROUPING {_GROUPINGS}",
+    **dict.fromkeys(("Grouping", "GroupingId"), "GROUPING is understood with GROUP BY ROLLUP (a, b) alone."),
     "Distinct": "DISTINCT is understood in COUNT(DISTINCT x) alone. Leave it out.",
     "Order": "ORDER BY inside an aggregate is not understood. Leave it out.",
     "Xor": "XOR between conditions is not understood. Write a <> b; XOR(a, b) works on the bits of integers.",
@@ -149,8 +151,8 @@ _REASONS: dict[str, str] = {
         "LATERAL is not understood. Compute the expression in a subquery in FROM.",
     ),
     **dict.fromkeys(
-        ("Select.offset", "Limit.offset"),
-        "OFFSET is not understood: ask for more rows with LIMIT and leave out the first ones.",
+        ("Select.offset", "Limit.offset", "Union.offset"),
+        "OFFSET is understood on answers alone: a SELECT of rows has neither order nor number.",
     ),
     **dict.fromkeys(
         ("Select.pivots", "Table.pivots", "Subquery.pivots"),
@@ -166,10 +168,9 @@ _REASONS: dict[str, str] = {
     **dict.fromkeys(
         ("Placeholder", "Parameter"), "Parameters ($1, ?, :name) are not understood. Write the value itself."
     ),
-    **dict.fromkeys(("Week", "WeekOfYear"), "WEEK is not understood. Write DATE_TRUNC('week', x)."),
     **dict.fromkeys(("PropertyEQ", "Kwarg"), "Named arguments are not understood. Leave out the name."),
     **dict.fromkeys(("Table.sample", "Subquery.sample"), f"TABLESAMPLE {_SAMPLING}"),
-    **dict.fromkeys(("Subquery", "Select"), f"A subquery as a value {_SUBQUERY}"),
+    **dict.fromkeys(("Subquery", "Select"), f"A subquery as a value {_VALUE}"),
     **dict.fromkeys(("IgnoreNulls", "RespectNulls"), f"This aggregate {_SELECTS}"),
     **dict.fromkeys(("CurrentTimestamp", "CurrentDatetime"), f"The current time {_VOLATILE}"),
     **dict.fromkeys(

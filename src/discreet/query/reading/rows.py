@@ -31,7 +31,8 @@ class Visible:
     `definition` is the column in terms of the columns of the tables, or None where that would be very long. A column of
     a table has what the policy says in `declared`, and `section` is the place where more could be declared. `unit` says
     that the column is the unit of protection, `from_unit` that it is the unit, leads to it, or is computed from either.
-    `anchor` is what a declared link leads to, the same at both of its ends: `UNIT`, or a column of a table.
+    `anchor` is what a declared link leads to, the same at both of its ends: `UNIT`, or a column of a table. `public`
+    names the table that everybody may see.
     """
 
     table: str
@@ -45,6 +46,7 @@ class Visible:
     section: str = ""
     qualified_only: bool = False
     anchor: tuple[str, ...] = ()
+    public: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from discreet.errors import (
     QueryRefused,
     ReleaseSuperseded,
     UnknownName,
+    UnsupportedSQL,
 )
 from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
@@ -24,9 +25,9 @@ from discreet.ledger.contract import GRANTED
 from discreet.privacy import Guarantee, Price
 from discreet.query.answer import Record
 from discreet.query.engines import evaluate
-from discreet.query.plan import Engine, MeasureKind, PublicJoin, QueryPlan
-from discreet.query.policy import Policy, TablePolicy, UnitIsRow
-from discreet.query.pricing import PricedQuery, fresh_digest, priced
+from discreet.query.plan import LARGEST_BOUND, Engine, MeasureKind, PublicJoin, QueryPlan, stated_limits
+from discreet.query.policy import Policy, TablePolicy, UnitIsRow, UnitLimits
+from discreet.query.pricing import PricedQuery, fresh_digest, nothing_spent, priced
 from discreet.query.reading import read_query
 
 TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless `timeout` is given
@@ -78,13 +79,29 @@ class Charging:
         rows_expected: int | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
+        sums: Mapping[str, Any] | None = None,
+        limits: Mapping[str, int | None] | None = None,
+        bias: bool = False,
     ) -> PricedQuery:
-        """Read and price a query; no data is touched."""
-        query = read_query(sql, self.policy, bounds=bounds, keys=keys, evaluate=_image)
+        """Read and price a query; no data is touched. With bounds of its own it does not ask a bounded table."""
+        stated = _limits(**(limits or {}))
+        query = self.read(sql, bounds=bounds, keys=keys, sums=sums)
+        if bias and query.totals:
+            raise UnsupportedSQL(
+                "bias=True says how much is cut of each group, and ROLLUP, CUBE and GROUPING SETS add groups up. Ask "
+                "with bias=True by the groups, or leave it out. Nothing was spent."
+            )
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
-        if handle is not None and (_needs_groups(query) or not query.aggregation.source.plain):
+        if handle is not None and (
+            _needs_groups(query) or not query.aggregation.source.plain or stated != UnitLimits() or bias
+        ):
             handle, rows = None, None
-        return priced(query, self.policy, price, rows_expected=rows_expected, bounded=handle, bounded_rows=rows)
+        options: dict[str, Any] = {"rows_expected": rows_expected, "bounded": handle, "bounded_rows": rows}
+        return priced(query, self.policy, price, limits=stated, bias=bias, **options)
+
+    def read(self, sql: str, **stated: Mapping[str, Any] | None) -> QueryPlan:
+        """Read a query, with the ranges and keys that are stated beside it."""
+        return read_query(sql, self.policy, evaluate=_image, public_values=self.engine.public_values, **stated)
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")
@@ -244,8 +261,21 @@ def _outcome(work: Callable[[], Any]) -> Any:
         return None
 
 
+def _limits(rows: int | None = None, groups: int | None = None, rows_per_group: int | None = None) -> UnitLimits:
+    """Return the bounds of a unit that a question states; refused ones cost nothing."""
+    try:
+        found = stated_limits(rows, groups, rows_per_group, most=LARGEST_BOUND)
+    except ParameterError as problem:
+        raise nothing_spent(problem) from None
+    if (found.groups or 1) * (found.rows_per_group or 1) > LARGEST_BOUND:
+        raise ParameterError(
+            f"groups times rows_per_group must be at most {LARGEST_BOUND}. Nothing was spent.", parameter="groups"
+        )
+    return found
+
+
 def _needs_groups(query: QueryPlan) -> bool:
-    units = any(one.kind is MeasureKind.COUNT_UNITS for one in query.aggregation.asked)
+    units = any(one.kind is MeasureKind.COUNT_UNITS or one.sums is not None for one in query.aggregation.asked)
     return units or not query.aggregation.public
 
 

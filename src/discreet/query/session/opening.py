@@ -16,7 +16,7 @@ from discreet.privacy.numbers import as_written
 from discreet.query.engines import engine_and_policy
 from discreet.query.expression import Type, plain_value
 from discreet.query.frame_table import FrameTable, columns_of_units, frame_table, labels_of
-from discreet.query.plan import Engine
+from discreet.query.plan import Engine, stated_limits
 from discreet.query.policy import (
     UNNAMED,
     Analyst,
@@ -74,6 +74,7 @@ def policy_of_frames(
     rows: int | None,
     groups: int | None,
     rows_per_group: int | None,
+    outer_rows: int | None,
     columns: Mapping[str, Mapping[str, Any]] | None,
     public: Mapping[str, Any] | None,
     analyst: str,
@@ -96,7 +97,7 @@ def policy_of_frames(
             parameter="lineage",
         )
     _check_names(frames, public or {})
-    bounds = _limits(rows, groups, rows_per_group)
+    bounds = stated_limits(rows, groups, rows_per_group, most=2**31 - 1, outer_rows=outer_rows)
     declared = _declared(frames, public or {}, columns or {})
     tables = {name: _table(name, unit, bounds, declared[name], labels_of(frame)) for name, frame in frames.items()}
     seen = {name: _public(name, given, declared[name]) for name, given in (public or {}).items()}
@@ -146,13 +147,6 @@ def _frame_type(column: ColumnPolicy, unit: bool) -> Type:
     """
     listed = column.typed or column.public or column.values is not None
     return Type.REAL if column.type is Type.INTEGER and not listed and not unit else column.type
-
-
-def _limits(rows: int | None, groups: int | None, rows_per_group: int | None) -> UnitLimits:
-    for name, given in (("rows", rows), ("groups", groups), ("rows_per_group", rows_per_group)):
-        if given is not None and (isinstance(given, bool) or not isinstance(given, int) or not 1 <= given < 2**31):
-            raise ParameterError(f"{name} must be a whole number of at least 1", parameter=name)
-    return UnitLimits(rows, groups, rows_per_group)
 
 
 def _table(

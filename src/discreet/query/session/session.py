@@ -12,7 +12,7 @@ from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
-from discreet.query.answer import Answer
+from discreet.query.answer import Answer, Rounding, check_rounding, finished
 from discreet.query.engines import evaluate
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
@@ -21,6 +21,8 @@ from discreet.query.reading import views_of
 from discreet.query.session.charging import Charging
 from discreet.query.session.grants import grant
 from discreet.query.session.opening import policy_of_frames, with_source
+from discreet.query.session.suggest import suggest
+from discreet.query.session.suggestion import Suggestion
 from discreet.query.session.top import TopAnswer, top
 from discreet.query.session.watch import Watch
 
@@ -54,6 +56,7 @@ class Session:
         rows: int | None = None,
         groups: int | None = None,
         rows_per_group: int | None = None,
+        outer_rows: int | None = None,
         columns: Mapping[str, Mapping[str, Any]] | None = None,
         public: Mapping[str, Any] | None = None,
         analyst: str = "analyst",
@@ -74,6 +77,7 @@ class Session:
             rows: the most rows of one unit that count; `groups` and `rows_per_group` may be given instead, or too.
             groups: the most groups of one unit that count.
             rows_per_group: the most rows of one unit that count in each of its groups.
+            outer_rows: the most rows of one unit that there can be, for `bias=True`.
             columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
@@ -84,8 +88,9 @@ class Session:
             frames: the private tables.
         """
         given = {
-            "rows": rows, "groups": groups, "rows_per_group": rows_per_group, "columns": columns, "public": public,
-            "analyst": analyst, "unit_name": unit_name, "ledger": ledger, "lineage": lineage, "version": version,
+            "rows": rows, "groups": groups, "rows_per_group": rows_per_group, "outer_rows": outer_rows,
+            "columns": columns, "public": public, "analyst": analyst, "unit_name": unit_name, "ledger": ledger,
+            "lineage": lineage, "version": version,
         }  # fmt: skip
         policy, engine = policy_of_frames(frames, unit=unit, budget=budget, **given)  # type: ignore[arg-type]
         return cls(policy, analyst=analyst, engine=engine, ledger=open_ledger(policy))
@@ -104,13 +109,21 @@ class Session:
         confidence: float = 0.95,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        sums: Mapping[str, Any] | None = None,
+        bias: bool = False,
     ) -> Explanation:
         """Say what a query would cost and how exact it would be; reads no data and spends nothing.
 
-        `rows_expected` is about how many rows a group has, for the widths of means.
+        `rows_expected` is about how many rows a group has, for the widths of means. The other arguments are those of
+        `sql`.
         """
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
-        made = self._charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
+        limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
+        given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits, "bias": bias}
+        made = self._charging.priced(sql, price, rows_expected=rows_expected, **given)
         fits = self.ledger.fits(self.analyst, made.guarantee)
         return explain(
             made, self.engine, policy=self.policy, rows_expected=rows_expected, confidence=confidence, fits=fits
@@ -129,6 +142,12 @@ class Session:
         rows_expected: int | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        sums: Mapping[str, Any] | None = None,
+        bias: bool = False,
+        rounding: Rounding = Rounding.NONE,
         idempotency: str | None = None,
         timeout: float | None = None,
     ) -> Answer:
@@ -152,12 +171,21 @@ class Session:
             rows_expected: about how many rows a group has, for `error=` of a mean.
             bounds: ranges to clip columns to instead of the policy's, such as {"cost": (0, 500)}.
             keys: public values of keys that the policy does not state, such as {"region": ["north", "south"]}.
+            rows: the most rows of one unit that count, in place of the policy's; any is safe, being enforced.
+            groups: the most groups in which one unit counts, in place of the policy's.
+            rows_per_group: the most rows of one unit that count in each of its groups, in place of the policy's.
+            sums: ranges to clip what one unit adds to a group, such as {"revenue": (0, 50_000)}, instead of its rows.
+            bias: buy how much bounding cuts, up to the policy's `outer_rows`; the intervals then include it.
+            rounding: `Rounding.INTEGER`, `Rounding.NONNEGATIVE` or both: whole counts, and none below 0, at no cost.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait while the same question is answered elsewhere; 600 if left out.
         """
         charging = self._charging
+        check_rounding(rounding)
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
-        made = charging.priced(sql, price, rows_expected=rows_expected, bounds=bounds, keys=keys)
+        limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
+        given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits, "bias": bias}
+        made = charging.priced(sql, price, rows_expected=rows_expected, **given)
         charging.check(made)
 
         def work(_: Charge) -> tuple[ReleasedTable, str]:
@@ -168,8 +196,9 @@ class Session:
         released, text, record = charging.once(request, work, timeout=timeout)
         if released is None and text is not None:
             released = ReleasedTable.from_json(text, made.query)
-        finished = made.finished(released, evaluate)
-        return Answer(made, released, finished, record, self.policy.unit, self.policy.lineage, sql)
+        shaped = finished(made, released, evaluate, rounding)
+        policy = self.policy
+        return Answer(made, released, shaped, record, policy.unit, policy.lineage, sql, policy.budget)
 
     def top(
         self,
@@ -182,16 +211,63 @@ class Session:
         share: Number | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
         bounds: Mapping[str, Any] | None = None,
+        rows: int | None = None,
+        groups: int | None = None,
+        rows_per_group: int | None = None,
+        sums: Mapping[str, Any] | None = None,
         timeout: float | None = None,
     ) -> TopAnswer:
         """Return the `k` keys with the largest COUNT or SUM, by report noisy max: the keys only, at one price.
 
-        `timeout` is as for `sql`: the same question that is asked at the same time is charged once.
+        The other arguments are those of `sql`: the same question that is asked at the same time is charged once.
         """
+        limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
         price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
-        made = self._charging.priced(sql, price, bounds=bounds, keys=keys)
+        made = self._charging.priced(sql, price, bounds=bounds, keys=keys, sums=sums, limits=limits)
         self._charging.check(made)
         return top(self._charging, made, k, timeout)
+
+    def suggest(
+        self,
+        of: str,
+        *,
+        epsilon: Number | None = None,
+        rho: Number | None = None,
+        mu: Number | None = None,
+        share: Number | None = None,
+        columns: Sequence[str] | None = None,
+        bounds: Mapping[str, Any] | None = None,
+        keys: Mapping[str, Sequence[Any]] | None = None,
+        multiple: float = 4,
+        timeout: float | None = None,
+    ) -> Suggestion:
+        """Find bounds at a small price, by private quantiles: of rows, groups, values and sums of one unit.
+
+        Of a query it suggests the arguments for it: `session.sql(query, rho=..., **suggestion.arguments)`; of a table
+        lines of the policy. The bounds are for an answer at `multiple` times the price of the suggestion.
+
+        Args:
+            of: a private table, or one SELECT with aggregates.
+            epsilon: the price of the whole suggestion, charged once and recorded; asked again it is free.
+            rho: the price under a budget of zCDP.
+            mu: the price under a Gaussian budget.
+            share: the price as a part of the budget.
+            columns: which columns of a table; each takes a part of the price.
+            bounds: ranges to clip columns to instead of the policy's, as for `sql`.
+            keys: public values of keys, as for `sql`.
+            multiple: how many times the price the answer may cost.
+            timeout: seconds to wait while the same is being looked for elsewhere, as for `sql`.
+        """
+        price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
+        listed = None if columns is None else list(columns)
+        given: dict[str, Any] = {
+            "columns": listed,
+            "bounds": bounds,
+            "keys": keys,
+            "multiple": multiple,
+            "timeout": timeout,
+        }
+        return suggest(self._charging, of, price, **given)
 
     def watch(
         self,

@@ -15,7 +15,7 @@ from discreet.privacy import Guarantee, Norm, PrivacyLoss, Relation, Sensitivity
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer import Record, plain
 from discreet.query.expression import Value
-from discreet.query.measures import Simple, choice_price
+from discreet.query.measures import Simple, UnitTotals, choice_price
 from discreet.query.plan import Engine, key_from_text, key_to_text, written
 from discreet.query.pricing import PricedQuery, as_released, public_keys
 from discreet.query.session.charging import Charging
@@ -77,7 +77,8 @@ class TopKeys:
     Privacy. As `mechanisms.Top` for scores that one unit moves by at most D each, D the largest change of one sum: the
         weight a unit can have in one group times the largest row, or the largest distance of two under change-one.
         Under add/remove counts and sums of nonnegative values are monotone: adding a unit lowers none.
-        Proof: the rows of a unit in a group add a point of the weight times the hull of single rows and 0 to its sum.
+        Proof: the rows of a unit in a group add a point of the weight times the hull of single rows and 0 to its sum;
+        where a unit is clipped as a whole, one number of the range that is stated, or 0.
     """
 
     made: PricedQuery
@@ -87,7 +88,7 @@ class TopKeys:
     def mechanism(self) -> TopMechanism:
         """The choice."""
         measure = self.made.measures[0]
-        if not isinstance(measure, Simple):
+        if not isinstance(measure, Simple | UnitTotals):
             raise AssertionError("checked when made")
         bounding, norms = measure.bounding, measure.norms
         each = bounding.largest * (norms.apart if bounding.relation is Relation.CHANGE_ONE else norms.one)
@@ -108,7 +109,7 @@ class TopKeys:
 def top(charging: Charging, made: PricedQuery, k: int, timeout: float | None = None) -> TopAnswer:
     """Charge and choose, or return the stored choice."""
     aggregation = made.query.aggregation
-    plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple) and as_released(made.query)
+    plain = len(made.measures) == 1 and isinstance(made.measures[0], Simple | UnitTotals) and as_released(made.query)
     if not plain or not aggregation.keys:
         raise UnsupportedSQL("top takes SELECT key, COUNT(*) or SUM(x) ... GROUP BY key. Nothing was spent.")
     if not aggregation.public:

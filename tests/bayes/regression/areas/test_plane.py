@@ -13,6 +13,7 @@ from discreet.errors import NotConverged
 # Seeds are fixed, so that these pass always or never: KS p above .001 for every number.
 
 
+@pytest.mark.theorem("Plane.accuracy")
 @pytest.mark.parametrize("narrow", [0.5, 0.05, 0.0005])
 def test_draws_follow_a_wedge_whatever_its_tip(narrow):
     """The spread is exponential; the center given the spread is normal with deviation `narrow` + spread."""
@@ -42,6 +43,7 @@ def test_a_peak_is_found_wherever_it_is(place, narrow):
     assert kstest((y - 0.4) / 0.01, "norm").pvalue > 0.001
 
 
+@pytest.mark.theorem("Plane.accuracy")
 def test_a_density_that_no_grid_holds_is_refused():
     jagged = np.random.default_rng(6)
     with pytest.raises(NotConverged, match="write narrower priors"):

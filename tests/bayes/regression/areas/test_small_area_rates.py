@@ -52,6 +52,7 @@ def by_quadrature():
     return evidence, means, [(share * one).sum() for one in rates]
 
 
+@pytest.mark.theorem("SmallAreaRates.accuracy")
 def test_the_posterior_is_that_of_quadrature():
     """Seeded: within 5 standard errors of 4,000 independent draws, so that this passes always or never."""
     found = posterior(asked(), MODEL, seed=2)
@@ -65,6 +66,7 @@ def test_the_posterior_is_that_of_quadrature():
     assert (np.abs(draws.mean(axis=0) - rates) < 5 * draws.std(axis=0) / np.sqrt(len(draws))).all()
 
 
+@pytest.mark.theorem("log_rising.accuracy")
 @pytest.mark.parametrize("shape", [1e-3, 0.7, 19.9, 20.0, 35.0, 1e4])
 def test_rising_factorials_are_those_of_the_gamma_function(shape):
     counts = np.array([0.0, 1.0, 5.0, 300.0])
@@ -83,6 +85,7 @@ def test_areas_that_hardly_differ_leave_a_wedge_and_it_is_drawn_from(scale):
     assert np.median(np.abs(np.log(draws["mean"] / scale))) < 3 * np.median(draws["spread"]) + 3 / np.sqrt(scale)
 
 
+@pytest.mark.theorem("SmallAreaRates.accuracy")
 def test_intervals_cover_as_they_say_and_pooling_beats_direct_estimates(rounds):
     """One area, and each hyperparameter, a run: either end of each count fails by chance once in 1e9 runs.
 

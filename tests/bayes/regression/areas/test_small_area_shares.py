@@ -30,6 +30,7 @@ def asked(counts=RELEASED):
     return noisy_counts(counts, noise=NOISE, key=["area", "ill"])
 
 
+@pytest.mark.theorem("SmallAreaShares.accuracy")
 def test_the_posterior_is_that_of_quadrature_over_direct_sums():
     """Seeded: within 5 standard errors of 4,000 independent draws, so that this passes always or never."""
     places = np.linspace(-9, 9, 361)
@@ -53,6 +54,7 @@ def test_the_posterior_is_that_of_quadrature_over_direct_sums():
         assert abs(have.mean() - want) < 5 * have.std() / np.sqrt(have.size) + 0.03 * have.std()
 
 
+@pytest.mark.theorem("PooledShares.accuracy")
 @pytest.mark.parametrize("spread", [1e-6, 0.01, 0.1, 0.3, 1.0, 4.0])
 @pytest.mark.parametrize("center", [-30.0, -3.0, 0.4])
 def test_the_likelihood_of_areas_is_the_integral_over_their_log_odds(center, spread):
@@ -66,6 +68,7 @@ def test_the_likelihood_of_areas_is_the_integral_over_their_log_odds(center, spr
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-5)
 
 
+@pytest.mark.theorem("PooledShares.accuracy")
 @pytest.mark.parametrize("spread", [0.01, 0.25, 1.0])
 def test_log_odds_are_drawn_from_their_density(spread):
     """Seeded: the mean of ranks under the density itself is 1/2 within 5 standard errors of 20,000 draws."""
@@ -81,6 +84,7 @@ def test_log_odds_are_drawn_from_their_density(spread):
         assert abs(((ranks - 0.5) ** 2).mean() - 1 / 12) < 5 * np.sqrt(1 / 180 / count)
 
 
+@pytest.mark.theorem("SmallAreaShares.accuracy")
 def test_intervals_cover_as_they_say(rounds):
     """One area, and each hyperparameter, a run: either end of each count fails by chance once in 1e9 runs."""
     runs = rounds(sample=8, full=1000)

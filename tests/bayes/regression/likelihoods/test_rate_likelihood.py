@@ -28,6 +28,7 @@ CASES = [
 ]
 
 
+@pytest.mark.theorem("RateLikelihood.accuracy")
 @pytest.mark.parametrize(("released", "noise", "weight"), CASES)
 def test_a_table_is_the_direct_sum_down_to_e_to_the_minus_60(released, noise, weight):
     table = RateLikelihood([[Observation((0,), released, noise, weight)]])
@@ -65,6 +66,7 @@ def test_cells_side_by_side_are_the_cells_one_by_one_and_exposures_scale_rates()
         assert together.at(np.log(rates))[:, place] == pytest.approx(alone, abs=1e-12)
 
 
+@pytest.mark.theorem("log_sums.accuracy")
 def test_counts_in_the_hundred_millions_are_summed_at_even_steps():
     noise = DiscreteLaplace(50_000)
     released = 100_000_000

@@ -33,6 +33,7 @@ def seen(released, noise):
     return () if released is None else (Observation((0,), released, noise),)
 
 
+@pytest.mark.theorem("ShareLikelihood.accuracy")
 @pytest.mark.parametrize(("successes", "failures", "noise", "people", "together"), CASES)
 def test_a_table_is_the_direct_sum_down_to_e_to_the_minus_59(successes, failures, noise, people, together):
     cell = ShareCell(seen(successes, noise), seen(failures, noise), seen(together, noise), people)

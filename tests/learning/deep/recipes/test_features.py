@@ -158,6 +158,8 @@ def test_strokes_are_public_numbers():
     [
         lambda: Scattering(side=2),
         lambda: Scattering(side=8, colors=0),
+        lambda: Scattering(side=8, bounds=(1, 1)),
+        lambda: Scattering(side=8, bounds=16),
         lambda: HashedWords(columns=1),
         lambda: HashedWords(leave_out="the"),
         lambda: HashedTokens(tokens=0),
@@ -197,6 +199,23 @@ def test_rows_of_another_shape_are_refused_without_a_word_about_them(wrong):
 def test_bytes_are_read_as_shades_from_0_to_255():
     made = glyphs(people=3, seed=1, side=8).images
     assert np.array_equal(Scattering(side=8)(made), Scattering(side=8)(made / 255))
+    assert np.array_equal(Scattering(side=8)(torch.tensor(made)), Scattering(side=8)(made))
+
+
+def test_shades_in_other_numbers_are_read_by_their_bounds():
+    made = glyphs(people=3, seed=1, side=8).images
+    whole = Scattering(side=8)(made)
+    stated = Scattering(side=8, bounds=(0, 255))
+    for same in (made, made.astype(np.int64), made.astype(float), list(made.tolist()), torch.tensor(made)):
+        assert np.array_equal(stated(same), whole)
+    assert np.allclose(Scattering(side=8, bounds=(-1, 1))(made / 127.5 - 1), whole, atol=1e-5)
+    assert "from 0 to 255" in stated.told
+
+
+def test_shades_beyond_their_bounds_are_cut():
+    made = glyphs(people=3, seed=1, side=8).images.astype(float)
+    narrow = Scattering(side=8, bounds=(50, 200))
+    assert np.array_equal(narrow(made), narrow(made.clip(50, 200)))
 
 
 @pytest.mark.parametrize("features", [HashedWords(columns=16), HashedTokens()])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import random
 import warnings
 from functools import partial
 from typing import Any
@@ -131,6 +132,33 @@ def test_masks_follow_from_no_seed_of_the_caller():
     assert found[0] != found[1]
 
 
+class Stopping(Careless):
+    """A model that stops the program at a large number, with words about the row, while it looks into an error."""
+
+    stop: BaseException = KeyboardInterrupt()
+
+    def forward(self, rows: Any) -> Any:
+        if bool((rows > 1e4).any()):
+            try:
+                raise ValueError("patient 17")
+            except ValueError:
+                raise self.stop  # noqa: B904  as an interruption would come, amid anything
+        return super().forward(rows)
+
+
+@pytest.mark.parametrize("more", [{}, {"kept": True}])
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit, GeneratorExit])
+def test_an_interruption_carries_nothing_of_a_row(kind, more, tmp_path):
+    model = Stopping()
+    model.stop = kind("patient 18")
+    books = {"ledger": ledger(), "checkpoint": tmp_path / "kept"} if more else {}
+    with pytest.raises(kind) as raised:
+        trained(with_cell(2e4), model=model, **books)
+    assert type(raised.value) is kind
+    assert raised.value.args == ((1,) if kind is SystemExit else ())  # a program that was stopped has not succeeded
+    assert (raised.value.__cause__, raised.value.__context__) == (None, None)
+
+
 def test_what_a_row_makes_the_model_warn_of_is_not_heard(recwarn):
     trained(with_cell(2e4))
     assert not recwarn.list
@@ -142,6 +170,42 @@ def test_the_first_row_of_a_dataset_decides_nothing(odd):
     rest = [(X[place], int(Y[place])) for place in range(PEOPLE)]
     assert weights(trained(Rows([odd, *rest]), example=ROW)) == weights(trained(Rows(rest), example=ROW))
     assert weights(trained(Rows([odd]), example=ROW)) == weights(trained(Rows([]), example=ROW))
+
+
+class Shaken(Rows):
+    """A dataset that moves each row by numbers of the generators that everybody shares, and writes them down."""
+
+    def __init__(self, given: Any) -> None:
+        super().__init__(given)
+        self.drawn: list[tuple[float, ...]] = []
+
+    def __getitem__(self, place: int) -> Any:
+        ours = np.random.randn(), np.random.rand(), random.gauss(0, 1), random.random()  # noqa: S311  a dataset's own
+        numbers = (*ours, float(torch.rand((), dtype=torch.double)))
+        self.drawn.append(numbers)
+        inputs, target = super().__getitem__(place)
+        return inputs + sum(numbers), target
+
+
+@pytest.mark.usefixtures("quiet")
+@pytest.mark.parametrize("kind", [np.random.MT19937, np.random.PCG64])
+def test_what_a_dataset_draws_follows_from_no_seed_of_the_caller_and_leaves_no_trace(kind):
+    usual, found, after = np.random.get_bit_generator(), [], []
+    try:
+        for people in (PEOPLE, 3):
+            np.random.set_bit_generator(kind(5))
+            random.seed(5)
+            torch.manual_seed(5)
+            began = np.random.randn()  # keeps a second normal number back
+            rows = Shaken([(X[place], int(Y[place])) for place in range(people)])
+            trained(rows, example=ROW)
+            found.append(rows.drawn)
+            after.append([began, np.random.randn(), np.random.rand(), random.gauss(0, 1)])
+    finally:
+        np.random.set_bit_generator(usual)
+    assert after[0] == after[1]
+    every = [one for drawn in found for numbers in drawn for one in numbers]
+    assert len(set(every)) == len(every)  # 230 numbers of 52 bits or more: equal by chance 2^-37
 
 
 class Uncounted(Rows):

@@ -9,14 +9,16 @@ from discreet.bayes.counts.people import PoissonWeight, ScaledCellWeight
 from discreet.bayes.counts.trees.sums import CellPart, SumPart, TreePart
 from discreet.bayes.counts.weights import ReleasedWeight, Weight, WeightProduct
 from discreet.bayes.counts.windows import window
-from discreet.errors import InputError
+from discreet.errors import InputError, ParameterError
 
 _WIDER = 6  # times as wide as where a likelihood has fallen by 40: there it has fallen by 240
+_MOST_COUNTS = 1 << 26  # each takes some 50 bytes
 _EVERYWHERE = 1e-100  # e^-230
 
 
 def require_reachable(root: TreePart, total: int | None) -> None:
     """Refuse a public number of people that is only possible where a likelihood has fallen by e^-40."""
+    _require_few(root)
     ranges = []
     for cell in root.cells():
         low, high = _range(cell.weight, 1)
@@ -35,10 +37,25 @@ def require_reachable(root: TreePart, total: int | None) -> None:
         )
 
 
+def _require_few(root: TreePart) -> None:
+    """Refuse noise so wide, on so many cells, that the sums over their counts would take all memory."""
+    counts = 0
+    for cell in root.cells():
+        reach = min((one.reach for one in factors(cell.weight) if isinstance(one, ReleasedWeight)), default=0)
+        counts += 2 * reach if cell.high is None else min(2 * reach, cell.high)
+    if counts > _MOST_COUNTS:
+        raise ParameterError(
+            f"the noise must leave at most {_MOST_COUNTS:,} counts of all cells together possible; got a scale so wide "
+            f"for {len(root.cells()):,} cells that more are, give the model fewer cells, or ask with more privacy "
+            "budget",
+            parameter="released",
+        )
+
+
 def _range(weight: Weight | None, times: int) -> tuple[float, float]:
     """Return where the released integers and a prior of a total allow a count to be."""
     low, high = 0.0, math.inf
-    for one in _factors(weight):
+    for one in factors(weight):
         if isinstance(one, ReleasedWeight):
             middle = one.released // one.weight
             low, high = max(low, middle - times * one.reach), min(high, max(0, middle + times * one.reach))
@@ -47,11 +64,11 @@ def _range(weight: Weight | None, times: int) -> tuple[float, float]:
 
 def log_likelihood(root: TreePart) -> float:
     """Return the logarithm of the largest likelihood of all that was released."""
-    seen = [one for part in root.below() for one in _factors(part.weight) if isinstance(one, ReleasedWeight)]
+    seen = [one for part in root.below() for one in factors(part.weight) if isinstance(one, ReleasedWeight)]
     return sum(float(one.noise.log_pmf(0)) for one in seen)
 
 
-def _factors(weight: Weight | None) -> Iterator[Weight]:
+def factors(weight: Weight | None) -> Iterator[Weight]:
     """Yield the factors of a weight."""
     if isinstance(weight, WeightProduct):
         yield from weight.factors
@@ -65,9 +82,7 @@ def bound_cells(root: TreePart, total: int | None) -> float:
     Returns the logarithm of what may be left out by that, relative to the largest likelihood: beyond these ranges one
     likelihood at least has fallen by e^-240, or the prior of the total has less than 1e-100.
     """
-    unseen = [
-        cell for cell in root.cells() if not any(isinstance(one, ReleasedWeight) for one in _factors(cell.weight))
-    ]
+    unseen = [cell for cell in root.cells() if not any(isinstance(one, ReleasedWeight) for one in factors(cell.weight))]
     if not unseen:
         return -math.inf
     ranges: dict[TreePart, tuple[float, float]] = {}
@@ -98,7 +113,7 @@ def _joint_range(part: TreePart, ranges: dict[TreePart, tuple[float, float]]) ->
         return low, high
     first, second = (ranges[one] for one in part.parts)
     low, high = max(low, first[0] + second[0]), min(high, first[1] + second[1])
-    for one in _factors(part.weight):
+    for one in factors(part.weight):
         if isinstance(one, PoissonWeight | ScaledCellWeight):
             prior = window(one, left_out=_EVERYWHERE)
             high = high if prior is None else min(high, prior.stop)

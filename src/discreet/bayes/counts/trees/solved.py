@@ -25,10 +25,11 @@ from discreet.bayes.counts.trees.tilts import tilt
 from discreet.errors import NotConverged
 
 _LARGEST_ERROR = 1e-6  # with more the sums are not handed out
-_SMALL_ERROR = 1e-10  # with more an unknown total is cut into spans
+_SMALL_ERROR = 1e-8  # with more an unknown total is cut into spans
 _REACH = 1e-5  # of the largest mass of a tilted sum: as far as its span goes
 _BEYOND = math.log(1e-20)  # relative to the heaviest total: where the spans end
 _SPANS = 100
+_WIDEST = 1 << 22  # counts in the windows of a span
 _INT64 = 1 << 62
 
 
@@ -200,6 +201,9 @@ def _spans(root: SumPart) -> list[_Span]:
                 last.error = math.inf
                 break
             found.append(after)
+            if sum(len(cell.message.masses) for cell in after.root.cells()) > _WIDEST:
+                after.error = math.inf  # tilted so far that hardly a weight falls: it takes minutes and gains nothing
+                break
             best, last = max(best, after.heaviest), after
     return found
 

@@ -16,8 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from discreet.bayes.counts.trees.ranges import factors
 from discreet.bayes.counts.trees.sums import CellPart, SumPart, TreePart
-from discreet.bayes.counts.weights import Weight
+from discreet.bayes.counts.weights import CellWeight, Weight
 from discreet.bayes.counts.windows import CountWindow
 
 _SWEEPS = 100
@@ -71,9 +72,26 @@ def tilt(root: TreePart, total: int | None = None) -> None:
 
 
 def _start(root: TreePart, total: int | None) -> None:
-    """Start without tilts, but for sums of cells that nothing bounds: theirs must fall somewhere."""
+    """Start without tilts, but for sums of cells that nothing bounds, or whose prior outweighs what was released."""
     for part in root.sums():
-        part.set_tilt(-1.0 / (1.0 + (total or 0) + _scale(part)) if _room(part) <= 0.0 else 0.0)
+        if part is not root and part.weight is None:
+            continue  # it is under the tilt of the sum above
+        tilt = -1.0 / (1.0 + (total or 0) + _scale(part)) if _room(part) <= 0.0 else 0.0
+        ways, seen = sum(map(_ways, _near_cells(part))), sum(map(_seen, _near_cells(part)))
+        if total is None and ways > seen:
+            tilt = min(tilt, -math.log1p(ways / (1.0 + seen)))
+        part.set_tilt(tilt)
+
+
+def _ways(cell: CellPart) -> float:
+    """Return a of c(t, a), which grows as a^t: a large one hides what was released until it is tilted away."""
+    return sum(one.a for one in factors(cell.weight) if isinstance(one, CellWeight) and one.log_q == 0.0)
+
+
+def _seen(cell: CellPart) -> float:
+    """Return about how many people a cell has, and how many the noise may hide."""
+    weight = cell.weight
+    return 64.0 if weight is None or weight.center is None else weight.center + float(weight.reach)
 
 
 def _scale(part: TreePart) -> float:

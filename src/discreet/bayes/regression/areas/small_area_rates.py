@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.base import HalfNormal, LogNormal, Model, Normal, Parameter, Posterior, Prior, Values
-from discreet.bayes.evidence import latent_counts
+from discreet.bayes.evidence import counting, latent_counts
 from discreet.bayes.regression.areas.plane import Plane, Wedge
 from discreet.bayes.regression.areas.pooled_counts import PooledCounts
 from discreet.bayes.regression.cells import ListedCells, by_group, rate_cells, summed
@@ -105,7 +105,7 @@ class SmallAreaRates(Model):
         progress(1, 1)
         return Posterior(
             model=self,
-            measurements=tuple(measurements),
+            measurements=counting(measurements),
             parameters=(
                 of_groups("rate", "mean count per unit of exposure", listed.keys, listed.key_names),
                 Parameter("mean", "mean rate of areas", Target.POPULATION),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.base import HalfNormal, LogNormal, Model, Normal, Parameter, Posterior, Prior, Values
-from discreet.bayes.evidence import latent_counts
+from discreet.bayes.evidence import counting, latent_counts
 from discreet.bayes.regression.areas.plane import Plane, Wedge
 from discreet.bayes.regression.areas.pooled_shares import PooledShares
 from discreet.bayes.regression.cells import ListedCells, Sides, by_group, require_success
@@ -101,7 +101,7 @@ class SmallAreaShares(Model):
         progress(1, 1)
         return Posterior(
             model=self,
-            measurements=tuple(measurements),
+            measurements=counting(measurements),
             parameters=(
                 of_groups("share", f"share of {self.success[0]} = {self.success[1]}", sides.groups, sides.predictors),
                 Parameter("center", "center of the log odds of areas", Target.POPULATION),

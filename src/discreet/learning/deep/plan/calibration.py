@@ -148,7 +148,7 @@ def _least_for_bins(
         point = max(single.upper - (double - single.upper) / 3, single.lower)
         return Enclosure(point, point, point, single.method)
 
-    near, slope = _searched(lambda scale: _between(by(_COARSEST, scale), 0.4), goal, start, _SLOPE, close=0.1)
+    near, slope = _searched(lambda scale: _between(by(_COARSEST, scale), 0.2), goal, start, _SLOPE, close=0.03)
     near, slope = _searched(coarse, goal * (1 - _NEAR / 2), near, slope, close=_NEAR / 4)
     return _searched(lambda scale: price(scale).epsilon(delta), epsilon, near, slope, close=_NEAR)[0]
 

@@ -70,6 +70,10 @@ class TrainingPrice:
         nearer, and where it is not (small rates, few steps) it would take minutes.
         """
         loss, left = self.steps.loss, round_down(self.of_steps(delta))
+        if (
+            self.steps.sampler is Sampler.BALLS_IN_BINS
+        ):  # their law is wider than its answers: asking again tells little
+            return loss.epsilon(left)
         near = loss.epsilon(left, tolerance=_LOOSE)
         return loss.epsilon(left, tolerance=_TIGHT * max(near.upper, _LOOSE)) if math.isfinite(near.upper) else near
 

@@ -32,7 +32,7 @@ class BinnedNumbers:
 
     def __post_init__(self) -> None:
         whole_number(self.bins, name="bins", least=1, most=1 << 12)
-        object.__setattr__(self, "bounds", _ends(self.bounds))
+        object.__setattr__(self, "bounds", stated_ends(self.bounds))
 
     def __len__(self) -> int:
         return self.bins
@@ -123,7 +123,7 @@ class OneHot:
         return found
 
 
-def _ends(bounds: Any) -> tuple[float, float]:
+def stated_ends(bounds: Any) -> tuple[float, float]:
     """Return two public bounds as floats."""
     with suppress(TypeError, ValueError, OverflowError):
         low, high = (float(end) for end in bounds if not isinstance(end, str))

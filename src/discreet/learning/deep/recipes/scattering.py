@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import format_number
 from discreet.errors import InputError
 from discreet.learning.base import whole_number
+from discreet.learning.deep.recipes.one_hot import stated_ends
 from discreet.learning.features import uniform_numbers
 
 Floats = NDArray[np.float64]
@@ -40,9 +42,16 @@ CONSTANT = 0.1  # the last column, before rows are scaled: it takes the place of
 class Scattering:
     """Map square images to 81 features a color at each of 4 x 4 places, rows of norm 1.
 
-    An image is `side` x `side` numbers from 0 to 1, or those of `colors` channels one after another. Smaller images
-    are enlarged, others are put on an empty grid whose side is a power of 2. A row with a number that is not finite
-    becomes NaN, which a private training leaves out; numbers outside of 0 to 1 are cut.
+    An image is `side` x `side` numbers, or those of `colors` channels one after another. Smaller images are enlarged,
+    others are put on an empty grid whose side is a power of 2. A row with a number that is not finite becomes NaN,
+    which a private training leaves out.
+
+    Args:
+        side: how many pixels an image has across, and down.
+        colors: how many channels an image has.
+        bounds: the numbers of empty paper and of full ink, such as (0, 16); numbers outside are cut. (0, 1) if left
+            out, and (0, 255) for a whole array of bytes.
+        seed: which made-up strokes the features are evened out on.
 
     Privacy. The map costs nothing: a row's features are a function of that row and of public numbers.
         Proof: images are mapped one at a time by the same operations on arrays of the same shape, with filters and
@@ -60,11 +69,14 @@ class Scattering:
     side: int
     colors: int = 1
     seed: int = 1
+    bounds: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         whole_number(self.side, name="side", least=LEAST_SIDE, most=MOST_SIDE)
         whole_number(self.colors, name="colors", least=1, most=MOST_COLORS)
         whole_number(self.seed, name="seed", least=0, most=2**63 - 1)
+        if self.bounds is not None:
+            object.__setattr__(self, "bounds", stated_ends(self.bounds))
 
     @property
     def width(self) -> int:
@@ -75,8 +87,10 @@ class Scattering:
     def told(self) -> str:
         """The map in words."""
         colors = "" if self.colors == 1 else f" of {self.colors} colors"
+        low, high = ("0", "1 (bytes: 255)") if self.bounds is None else map(format_number, self.bounds)
         return (
-            f"scattering of {self.side} x {self.side} images{colors}: {CHANNELS} channels at {CELLS} x {CELLS} places, "
+            f"scattering of {self.side} x {self.side} images{colors}, numbers from {low} to {high}: "
+            f"{CHANNELS} channels at {CELLS} x {CELLS} places, "
             "square roots, centered and evened out on made-up strokes, rows of norm 1"
         )
 
@@ -99,11 +113,10 @@ class Scattering:
         """Return images as an array of people, colors, rows and columns; an image of a list that is none is NaN."""
         shape = (self.colors, self.side, self.side)
         if isinstance(images, list | tuple):
-            return np.stack([_image(one, shape) for one in images]) if images else np.empty((0, *shape))
+            return self._scaled(np.stack([_image(one, shape) for one in images])) if images else np.empty((0, *shape))
         try:
-            read = np.asarray(images, dtype=np.float64)
-            if getattr(images, "dtype", None) == np.uint8:  # the type of the whole array says it: bytes, 0 to 255
-                read = read / 255
+            given = np.asarray(images)
+            read = self._scaled(given.astype(np.float64), given.dtype == np.uint8)
         except (TypeError, ValueError, OverflowError):
             raise InputError("images must be an array of numbers; got another, write one from 0 to 1") from None
         if read.ndim < 2 or math.prod(read.shape[1:]) != math.prod(shape):
@@ -112,6 +125,14 @@ class Scattering:
                 "Scattering(side=...) for their size"
             )
         return read.reshape(len(read), *shape)
+
+    def _scaled(self, read: Floats, of_bytes: bool = False) -> Floats:
+        """Return numbers from 0 to 1 where images keep the bounds; the type of a whole array says that it is bytes."""
+        if self.bounds is None:
+            return read / 255 if of_bytes else read
+        low, high = self.bounds
+        with np.errstate(all="ignore"):
+            return np.asarray((read - low) / (high - low))
 
 
 def _grid(side: int) -> int:

@@ -9,7 +9,7 @@ from discreet.learning.deep.training.averages import (  # noqa: E402  the line a
     TailAverage,
     WeightAverage,
 )
-from discreet.learning.deep.training.by_recipe import TrainedRecipe, train_recipe  # noqa: E402
+from discreet.learning.deep.training.by_recipe import RecipeClassifier, TrainedRecipe, train_recipe  # noqa: E402
 from discreet.learning.deep.training.checkpoint import Checkpoint  # noqa: E402
 from discreet.learning.deep.training.estimators import DeepClassifier, DeepRegressor  # noqa: E402
 from discreet.learning.deep.training.trained_model import TrainedModel  # noqa: E402
@@ -20,6 +20,7 @@ __all__ = [
     "DeepClassifier",
     "DeepRegressor",
     "ExponentialAverage",
+    "RecipeClassifier",
     "TailAverage",
     "TrainedModel",
     "TrainedRecipe",

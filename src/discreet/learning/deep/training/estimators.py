@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -71,47 +72,14 @@ class PlanPrice(FitPrice):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class DeepEstimator(PrivateEstimator):
-    """What networks share: a plan by a public rule, weights that were released, and a module to put them into.
+class PlannedEstimator(PrivateEstimator):
+    """What estimators share that `train` fits by a plan: the plan is the price, and weights are what is kept.
 
     Args:
         unit: the word for who is protected, whose one row is all that counts; `fit_session` takes the ledger's.
-        module: a torch module that takes rows of features in [-1, 1]; without one, layers of tanh units.
-        hidden: the widths of the hidden layers, where no module is given; () is a linear model. They are rounded up
-            to multiples of 16, and rows are filled up with zeros, so that a row is computed alike in every slot.
-        steps: the number of steps, 40 if none is given.
-        batch: how many people are expected in a step; up to 65,536 people it is everyone if none is given.
-        learning_rate: the length of steps; by a public rule if none is given.
-        norm: the length that the gradient of one person is clipped to.
     """
 
     unit: str | None = None
-    module: Any = None
-    hidden: Sequence[int] = (64,)
-    steps: int | None = None
-    batch: int | None = None
-    learning_rate: float | None = None
-    norm: Number = 1.0
-
-    def fit_session(
-        self, session: Session, table: str, features: Sequence[str], target: str | None = None, **price: Any
-    ) -> Self:
-        """Learn from a table of a session, as every estimator does; a module of one's own is trained by `fit`.
-
-        Args:
-            session: an open session.
-            table: a private table in which a unit has one row.
-            features: the columns to learn from.
-            target: the column to be predicted.
-            price: the price, or `people`, instead of those of the constructor.
-        """
-        if self.module is not None:
-            raise ParameterError(
-                "module must be left out in fit_session, because the ledger finds a model again by its parameters, and "
-                "a module has no text; got one, write hidden=(64,), or fit(X, y, session=...). Nothing was spent.",
-                parameter="module",
-            )
-        return super().fit_session(session, table, features, target, **price)
 
     def telling(self, progress: Progress | None) -> Self:
         """Have the next fit tell how many of its steps are done; both numbers are public.
@@ -156,14 +124,97 @@ class DeepEstimator(PrivateEstimator):
         self._preparation(found).steps(self._tensors(found, np.empty((0, features)), np.empty(0)))  # refuses the rest
         return found
 
+    @abstractmethod
     def _plan_for(self, public: Public, epsilon: Number, delta: Number) -> Plan:
         """Return the plan by the public rule."""
+
+    @abstractmethod
+    def _preparation(self, public: Public) -> Preparation:
+        """Return the training of a new model by the plan of a price."""
+
+    @abstractmethod
+    def _tensors(self, public: Public, features: Floats, beside: Any) -> tuple[Any, Any]:
+        """Return rows and targets as the model reads them."""
+
+    def _noise(self, public: Public) -> Mapping[str, float]:
+        plan = plan_of(public.price)
+        return {"mean gradient": float(plan.noise.scale) * float(plan.clip.norm) / float(plan.divisor)}
+
+    @property
+    def _price(self) -> FitPrice:
+        """The price of the fit, from the plan that was trained by: a stored model keeps the plan, and no curve."""
+        plan = self.training_plan_
+        return PlanPrice(Price.read(epsilon=self.epsilon, delta=self.delta, accepts=("epsilon",)), plan.relation, plan)
+
+    @_price.setter
+    def _price(self, price: FitPrice) -> None:
+        self.training_plan_ = plan_of(price)
+
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:  # noqa: ARG002
+        self._low, self._high = public.low, public.high
+        beside = rows.targets if public.classes is None else rows.codes
+        made = self._preparation(public)
+        found = train(
+            made.model, self._tensors(public, rows.features, beside), made.plan, made.loss,
+            optimizer=made.optimizer, physical=made.physical, average=made.average,
+            progress=self.__dict__.pop("_progress", None),  # of this fit alone: what stays is stored
+        )  # fmt: skip
+        self.weights_ = {name: one.detach().cpu().numpy() for name, one in found.model.state_dict().items()}
+
+    def _stated_unit(self) -> str:
+        """Return who is protected, or raise an error where nobody said it."""
         if self.unit is None:
             raise MissingParameter(
                 "unit must say who is protected, and whose one row is all that counts; got none, write "
                 "unit='person', for example",
                 parameter="unit",
             )
+        return self.unit
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class DeepEstimator(PlannedEstimator):
+    """What networks share: a plan by a public rule, weights that were released, and a module to put them into.
+
+    Args:
+        module: a torch module that takes rows of features in [-1, 1]; without one, layers of tanh units.
+        hidden: the widths of the hidden layers, where no module is given; () is a linear model. They are rounded up
+            to multiples of 16, and rows are filled up with zeros, so that a row is computed alike in every slot.
+        steps: the number of steps, 40 if none is given.
+        batch: how many people are expected in a step; up to 65,536 people it is everyone if none is given.
+        learning_rate: the length of steps; by a public rule if none is given.
+        norm: the length that the gradient of one person is clipped to.
+    """
+
+    module: Any = None
+    hidden: Sequence[int] = (64,)
+    steps: int | None = None
+    batch: int | None = None
+    learning_rate: float | None = None
+    norm: Number = 1.0
+
+    def fit_session(
+        self, session: Session, table: str, features: Sequence[str], target: str | None = None, **price: Any
+    ) -> Self:
+        """Learn from a table of a session, as every estimator does; a module of one's own is trained by `fit`.
+
+        Args:
+            session: an open session.
+            table: a private table in which a unit has one row.
+            features: the columns to learn from.
+            target: the column to be predicted.
+            price: the price, or `people`, instead of those of the constructor.
+        """
+        if self.module is not None:
+            raise ParameterError(
+                "module must be left out in fit_session, because the ledger finds a model again by its parameters, and "
+                "a module has no text; got one, write hidden=(64,), or fit(X, y, session=...). Nothing was spent.",
+                parameter="module",
+            )
+        return super().fit_session(session, table, features, target, **price)
+
+    def _plan_for(self, public: Public, epsilon: Number, delta: Number) -> Plan:
+        """Return the plan by the public rule."""
         people = public.neighbors.people
         steps = _STEPS if self.steps is None else whole_number(self.steps, name="steps", least=1, most=_MOST_STEPS)
         batch = _MOST_FULL if self.batch is None else whole_number(self.batch, name="batch", least=1, most=1 << 40)
@@ -174,7 +225,7 @@ class DeepEstimator(PrivateEstimator):
             sampler=sampler,
             clip=Clip(self.norm),
             steps=steps,
-            unit=self.unit,
+            unit=self._stated_unit(),
             relation=public.neighbors.relation,
             divisor=min(batch, people),
             noise=IndependentNoise,
@@ -251,31 +302,6 @@ class DeepEstimator(PrivateEstimator):
 
     def _expect(self, public: Public) -> str:
         return regime(self._signal(public, self._network(public.features, self._outputs(public))))
-
-    def _noise(self, public: Public) -> Mapping[str, float]:
-        plan = plan_of(public.price)
-        return {"mean gradient": float(plan.noise.scale) * float(plan.clip.norm) / float(plan.divisor)}
-
-    @property
-    def _price(self) -> FitPrice:
-        """The price of the fit, from the plan that was trained by: a stored model keeps the plan, and no curve."""
-        plan = self.training_plan_
-        return PlanPrice(Price.read(epsilon=self.epsilon, delta=self.delta, accepts=("epsilon",)), plan.relation, plan)
-
-    @_price.setter
-    def _price(self, price: FitPrice) -> None:
-        self.training_plan_ = plan_of(price)
-
-    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:  # noqa: ARG002
-        self._low, self._high = public.low, public.high
-        beside = rows.targets if public.classes is None else rows.codes
-        made = self._preparation(public)
-        found = train(
-            made.model, self._tensors(public, rows.features, beside), made.plan, made.loss,
-            optimizer=made.optimizer, physical=made.physical, average=made.average,
-            progress=self.__dict__.pop("_progress", None),  # of this fit alone: what stays is stored
-        )  # fmt: skip
-        self.weights_ = {name: one.detach().cpu().numpy() for name, one in found.model.state_dict().items()}
 
     def _tensors(self, public: Public, features: Floats, beside: Any) -> tuple[Any, Any]:
         """Return rows in [-1, 1] and targets; a row with a cell that is no number gets a target that counts nothing."""

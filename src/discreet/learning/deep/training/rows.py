@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import suppress
+import random  # noqa: TID251  what datasets draw from it is made secret here
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +15,9 @@ from numpy.typing import NDArray
 from discreet.display import as_stated
 from discreet.errors import InputError, MissingParameter, ParameterError
 from discreet.learning.deep.clip import secret_masks
+from discreet.randomness import words
 
+_SHARED: Any = np.random  # noqa: TID251  as above
 _PROCESSOR = torch.device("cpu")
 _WANTED = "write data=(X, y), two tensors with a row a person, or a map-style torch Dataset. Nothing was spent."
 _ARRAYS = (
@@ -45,7 +48,8 @@ class TrainingRows:
 
     Floats become those of the model. A row of a dataset that cannot be read, or that has another shape or type than
     `example`, a made-up row, counts for nothing: were the shape that of a row, its person would decide which others
-    count.
+    count. What a dataset draws from the generators that torch, numpy and Python have for all begins at a new secret
+    place in every row: a seed that the caller knows, or how much other rows have drawn, would tie rows together.
     """
 
     def __init__(
@@ -89,11 +93,12 @@ class TrainingRows:
             parts = [self._gathered(one, at, present) for one in self._tensors]
         else:
             parts = self.shape.padding(len(places))
-            for slot in np.flatnonzero(places >= 0):
-                row = self._read(int(places[slot]))
-                present[slot] = row is not None and RowShape.of(row) == self.shape
-                if row is not None and present[slot]:
-                    parts[0][slot], parts[1][slot] = row
+            with _own_generators():
+                for slot in np.flatnonzero(places >= 0):
+                    row = self._read(int(places[slot]))
+                    present[slot] = row is not None and RowShape.of(row) == self.shape
+                    if row is not None and present[slot]:
+                        parts[0][slot], parts[1][slot] = row
         inputs, targets = (one.to(device) for one in self._flat(parts))
         return inputs, targets, present.to(device)
 
@@ -122,9 +127,8 @@ class TrainingRows:
         kind = self._kept_type(held.dtype)
         if not len(held):
             return torch.zeros((len(at), *held.shape[1:]), dtype=kind)
-        taken = held[at.to(held.device)].to(kind)
-        mask = present.to(held.device).reshape(-1, *[1] * (held.dim() - 1))
-        return torch.where(mask, taken, torch.zeros((), dtype=kind, device=held.device))
+        absent = ~present.to(held.device).reshape(-1, *[1] * (held.dim() - 1))
+        return held[at.to(held.device)].to(kind).masked_fill_(absent, 0)  # in place: rows were copied once already
 
     def _flat(self, parts: Sequence[Any]) -> list[Any]:
         """Return a row a line, also where a person has several."""
@@ -135,6 +139,7 @@ class TrainingRows:
 
     def _read(self, place: int) -> tuple[Any, Any] | None:
         """Return the row at a place as tensors, None where it is no row."""
+        _begin_anew()
         try:
             with secret_masks(_PROCESSOR):  # what is random about a row belongs to the row, whoever is read before it
                 found = self._dataset[place]
@@ -149,6 +154,25 @@ class TrainingRows:
         except Exception:
             return None
         return inputs, target
+
+
+@contextmanager
+def _own_generators() -> Iterator[None]:
+    """Put the generators of numpy and Python back where they were: how far they have come tells of rows."""
+    held, place, other = _SHARED.get_bit_generator(), _SHARED.get_state(legacy=False), random.getstate()
+    try:
+        yield
+    finally:
+        _SHARED.set_bit_generator(held)
+        _SHARED.set_state(place)
+        random.setstate(other)
+
+
+def _begin_anew() -> None:
+    """Let the generators of numpy and Python begin at a new secret place."""
+    one, two, three = words(3).tolist()
+    _SHARED.set_bit_generator(_SHARED.PCG64([one, two]))
+    random.seed(three)
 
 
 def _refuse_loader(data: Any) -> None:

@@ -100,6 +100,16 @@ class TrainingSteps:
                 "with more steps"
             )
         step, self.done = self.done, self.done + 1
+        stopped: BaseException | None = None
+        try:
+            self._take(step)
+        except (KeyboardInterrupt, SystemExit, GeneratorExit) as stop:
+            stopped = next(one for one in _stops() if isinstance(stop, type(one)))
+        if stopped is not None:  # outside of the handler: what a model or a row says when it stops is let go
+            raise stopped
+
+    def _take(self, step: int) -> None:
+        """Do what a step does."""
         self._release.clear()  # a step that was interrupted leaves nothing to this one
         for places in next(self._batches):
             self._release.add(self._sums(places))
@@ -221,3 +231,8 @@ class TrainingSteps:
         )
 
     __copy__ = __deepcopy__ = __reduce__ = _refuse_copy
+
+
+def _stops() -> tuple[BaseException, ...]:
+    """Return what may end a program amid a step, with no words of its own."""
+    return KeyboardInterrupt(), SystemExit(1), GeneratorExit()

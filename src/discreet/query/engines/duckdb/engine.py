@@ -28,7 +28,7 @@ from discreet.query.engines.duckdb.text import NAMES, indented, quoted, type_of
 from discreet.query.engines.duckdb.units import Tables, unfit_columns, unit_of
 from discreet.query.expression import Type, Value
 from discreet.query.plan import Engine, HistogramRequest, Request, RowSource, SumRequest, Sums, ValuesRequest
-from discreet.query.policy import Policy, SourceKind
+from discreet.query.policy import LARGEST_DOMAIN, Policy, SourceKind
 
 _Result = TypeVar("_Result")
 _MOST_RENDERED = 64  # statements that wait to be run
@@ -188,6 +188,15 @@ class DuckDBEngine(Engine):
             f"FROM {self._tables.of(table).name} AS t) WHERE {there} GROUP BY {names} HAVING count(*) > 1)"
         )
         return bool(self._answered(lambda: self._connection.execute(counted).fetchall())[0][0])
+
+    def public_values(self, table: str, column: str) -> tuple[Value, ...] | None:
+        """Return the values of a column of a public table, in order, NULL aside; None where they are too many."""
+        if table not in self._tables.policy.public:
+            raise UnknownName(f"the policy has no public table {table!r}")
+        read = f"{self._tables.read(table, column, 't')} AS v FROM {self._tables.of(table).name} AS t"
+        listed = f"SELECT DISTINCT v FROM (SELECT {read}) WHERE v IS NOT NULL LIMIT {LARGEST_DOMAIN + 1}"
+        found = [row[0] for row in self._answered(lambda: self._connection.execute(listed).fetchall())]
+        return tuple(sorted(found)) if len(found) <= LARGEST_DOMAIN else None
 
     def close(self) -> None:
         """Let go of the database and of everything spilled."""

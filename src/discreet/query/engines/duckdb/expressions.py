@@ -188,6 +188,15 @@ def _add_days(call: RenderedCall) -> str:
     return f"({start} + {days if call.type is Type.DATE else f'to_days({days})'})"
 
 
+def _add_months(call: RenderedCall) -> str:
+    """Add months within the years 1 to 9999, else NULL; a day that the month lacks becomes its last one."""
+    start, number = call.parts[0].sql, call.parts[1].sql
+    passed = f"(year({start}) * 12 + month({start}) - 1)"  # months since the year 0: 12 is January of the year 1
+    inside = f"{number} BETWEEN 12 - {passed} AND {9999 * 12 + 11} - {passed}"
+    months = f"to_months(TRY_CAST(CASE WHEN {inside} THEN {number} END AS INTEGER))"
+    return f"CAST(({start} + {months}) AS {NAMES[call.type]})"
+
+
 def _wide(sql: str) -> str:
     return f"{sql}::HUGEINT"
 
@@ -405,4 +414,5 @@ _WRITERS: Mapping[Operation, Writer] = {
     **{one: _truncate(one.name.removeprefix("TRUNCATE_").lower()) for one in Operation if "TRUNCATE_" in one.name},
     Operation.DAYS_BETWEEN: lambda call: f"CAST({call.parts[1].sql} - {call.parts[0].sql} AS BIGINT)",
     Operation.ADD_DAYS: _add_days,
+    Operation.ADD_MONTHS: _add_months,
 }

@@ -6,6 +6,7 @@ Every number in a statement is an integer and fits: a row adds less than 2^42 ti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -25,15 +26,18 @@ from discreet.query.plan import (
     HistogramRequest,
     Key,
     NormWeights,
+    Paired,
     Present,
     RowWeights,
     Steps,
     SumRequest,
     Units,
+    UnitTotal,
     ValuesRequest,
 )
 
 _VALUE_BITS = 42
+_TOTAL_BITS = 62
 _LARGEST_ROWS = 1 << 40
 _LISTED_GROUPS = 64  # the list of the smallest takes memory for as many, in every unit
 
@@ -84,6 +88,8 @@ def statement(tables: Tables, request: SumRequest, salt: int) -> SumStatement:
     items, cells = _cell_columns(request.cells, below)
     source = _source(request, below, items)
     form, flat = request.form, [part for parts in cells for part in parts]
+    if isinstance(form, EachRow):
+        flat = [_clipped(cell, part) for cell, parts in zip(request.cells, cells, strict=True) for part in parts]
     if isinstance(form, RowWeights) and source.scans:
         bounded = _row_weights_less(source, form, flat)
         sums = [f"sum(c_{index})" for index in range(1, len(flat) + 1)]
@@ -95,9 +101,7 @@ def statement(tables: Tables, request: SumRequest, salt: int) -> SumStatement:
             sums = [_sum(part, "" if isinstance(form, EachRow) else "weight") for part in flat]
         else:
             sums = [
-                "count(*)"
-                if isinstance(cell, Units)
-                else f"sum(weight * {'n' if part.value is None else names[part.value]})"
+                _of_pairs(cell, "n" if part.value is None else names[part.value])
                 for cell, parts in zip(request.cells, cells, strict=True)
                 for part in parts
             ]
@@ -105,6 +109,29 @@ def statement(tables: Tables, request: SumRequest, salt: int) -> SumStatement:
     factors = tuple(tuple(part.factor for part in parts) for parts in cells)
     text = _final(bounded, source.keys, sums, source.keys)
     return SumStatement(text, source.domains, request.keys, source.sizes, factors)
+
+
+def _of_pairs(cell: Cell, name: str) -> str:
+    """Return what pairs of a unit and a group add up to, given the sum of the rows of a pair."""
+    if isinstance(cell, Units):
+        return "count(*)"
+    return f"sum({_clip(cell, name)})" if isinstance(cell, UnitTotal) else f"sum(weight * {name})"
+
+
+def _clip(cell: UnitTotal, total: str) -> str:
+    """Return what a unit adds, given its total: clipped; nothing where it has no value, which NULL or a count 0 says.
+
+    It cannot raise: the ends have at most 62 bits, and the total is a sum, which DuckDB keeps in 128.
+    """
+    there = f"{total} > 0" if isinstance(cell.cell, Present) else f"{total} IS NOT NULL"
+    return f"CASE WHEN {there} THEN least(greatest({total}, {cell.low}), {cell.high}) END"
+
+
+def _clipped(cell: Cell, part: ComputedSum) -> ComputedSum:
+    """Return a part of a cell where every row is all that its unit has."""
+    if not isinstance(cell, UnitTotal):
+        return part
+    return ComputedSum(1, f"({_clip(cell, '1' if part.value is None else part.value)})")
 
 
 def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) -> SumStatement:
@@ -176,34 +203,70 @@ def _checked_block(tables: Tables, request: SumRequest | HistogramRequest, read:
     rows_are_units = isinstance(form, EachRow) and request.bounded is None
     if any(isinstance(cell, Units) for cell in cells) and not (isinstance(form, Groups) or rows_are_units):
         raise ParameterError("units are counted in the form Groups, or where a row is a unit")
+    for cell in cells:
+        if isinstance(cell, UnitTotal):
+            _check_total(cell, by_units=isinstance(form, Groups) or rows_are_units)
     return below
+
+
+def _check_total(cell: UnitTotal, *, by_units: bool) -> None:
+    """Refuse a total of a unit where units have weights instead, or that 64 bits do not hold."""
+    if not by_units:
+        raise ParameterError("totals of units are clipped in the form Groups, or where a row is a unit")
+    if cell.low > cell.high or max(abs(cell.low), abs(cell.high)) >= 1 << _TOTAL_BITS:
+        raise ParameterError("a total of a unit lies between two integers of less than 2^62")
+    if isinstance(cell.cell, Steps) and cell.cell.power != 1:
+        raise ParameterError("a total of a unit is one of values, not of squares")
 
 
 def _read(cells: Sequence[Cell]) -> list[Expression]:
     """Return the expressions that cells read."""
-    return [cell.argument for cell in cells if isinstance(cell, Present | Steps)]
+    pairs = [part for cell in cells if isinstance(cell, Paired) for part in (cell.first, cell.second)]
+    inner = [cell.cell if isinstance(cell, UnitTotal) else cell for cell in (*cells, *pairs)]
+    return [cell.argument for cell in inner if isinstance(cell, Present | Steps)]
 
 
 def _cell_columns(cells: Sequence[Cell], below: Block) -> tuple[list[str], list[list[ComputedSum]]]:
     """Return the columns x_1, x_2, ... that cells need of a row, and every cell as sums of values made from them."""
     names: dict[str, str] = {}
     parts: list[list[ComputedSum]] = []
-    for cell in cells:
+    for cell in [one.cell if isinstance(one, UnitTotal) else one for one in cells]:
         if isinstance(cell, Present):
             text = f"CASE WHEN {render(cell.argument, below.columns)} IS NULL THEN 0 ELSE 1 END"
             parts.append([ComputedSum(1, names.setdefault(text, f"x_{len(names) + 1}"))])
         elif isinstance(cell, Steps):
-            text = position(render(cell.argument, below.columns), cell.scale, cell.argument.type)
-            text = f"{text} + {cell.offset}" if cell.offset > 0 else f"{text} - {-cell.offset}" if cell.offset else text
-            parts.append(_powers(cell, names.setdefault(text, f"x_{len(names) + 1}")))
+            parts.append(_powers(cell, _steps_column(cell, below, names)))
+        elif isinstance(cell, Paired):
+            parts.append([_product(cell, *(_steps_column(one, below, names) for one in (cell.first, cell.second)))])
         else:
             parts.append([ComputedSum(1, None)])
     return [f"{text} AS {name}" for text, name in names.items()], parts
 
 
+def _steps_column(cell: Steps, below: Block, names: dict[str, str]) -> str:
+    """Return the name of the column with a value in steps."""
+    text = position(render(cell.argument, below.columns), cell.scale, cell.argument.type)
+    text = f"{text} + {cell.offset}" if cell.offset > 0 else f"{text} - {-cell.offset}" if cell.offset else text
+    return names.setdefault(text, f"x_{len(names) + 1}")
+
+
+def _product(cell: Paired, first: str, second: str) -> ComputedSum:
+    """Return the product of powers of two columns of steps where both are there."""
+    pairs = [(cell.first, cell.powers[0]), (cell.second, cell.powers[1])]
+    if sum(_bits(one) * power for one, power in pairs) > _VALUE_BITS or sum(cell.powers) not in (0, 1, 2):
+        raise ParameterError("a product of values in steps must be less than 2^42, and of two of them at most")
+    factors = [first] * cell.powers[0] + [second] * cell.powers[1]
+    value = " * ".join(factors) or "1"
+    return ComputedSum(1, f"(CASE WHEN {first} IS NOT NULL AND {second} IS NOT NULL THEN {value} ELSE 0 END)")
+
+
+def _bits(cell: Steps) -> int:
+    return max(abs(cell.offset), abs(cell.offset + cell.scale.steps)).bit_length()
+
+
 def _powers(cell: Steps, name: str) -> list[ComputedSum]:
     """Return a value or its square in parts of less than 42 bits each: (2^h a + b)^2 = 2^2h a^2 + 2^(h+1) a b + b^2."""
-    bits = max(abs(cell.offset), abs(cell.offset + cell.scale.steps)).bit_length()
+    bits = _bits(cell)
     if bits > _VALUE_BITS or cell.power not in (1, 2):
         raise ParameterError("a value in steps of its grid must be less than 2^42, and its power 1 or 2")
     if cell.power == 1:
@@ -310,13 +373,16 @@ def _groups(source: _Source, form: Groups, pair_sums: list[str], salt: int) -> _
         same = " AND ".join(f"rows.{key} IS NOT DISTINCT FROM names.{key}" for key in keys)
         group, pairs, numbered = "b", f"rows JOIN names ON {same}", "pairs JOIN names USING (code)"
     queries.append(("pairs", _pairs(["code"], pair_sums, pairs)))
+    weight = f"least({WEIGHT}, {form.rows * WEIGHT} // n) AS weight"
+    if source.sizes is not None and math.prod(source.sizes) <= form.groups:  # every group counts: none is chosen
+        kept = f"SELECT {', '.join(['unit', *keys, weight, 'n', *sums])}\nFROM pairs"
+        return _Bounded([*queries, ("kept", kept)], "kept")
     unit = choice.unit_start("unit", source.unit or Type.INTEGER, salt)
     hashes = (
         f"SELECT {', '.join(['unit', *keys, 'n', *sums])}, {choice.hashed('x', 'y')} * {1 << 32} + code AS place\n"
         f"FROM (SELECT *, {choice.factor('a')} AS x, {choice.factor('b')} AS y\n"
         f"      FROM (SELECT *, {unit} AS a{'' if group == 'b' else f', {group} AS b'} FROM {numbered}))"
     )
-    weight = f"least({WEIGHT}, {form.rows * WEIGHT} // n) AS weight"
     listed = ", ".join(["unit", *keys, weight, "n", *sums])
     if form.groups <= _LISTED_GROUPS:
         cut = f"SELECT unit, min(place, {form.groups})[-1] AS last\nFROM hashes\nGROUP BY unit"

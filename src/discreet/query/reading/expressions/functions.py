@@ -1,4 +1,4 @@
-"""Functions of SQL, one rule each: numbers, texts, CLAMP and BIN, parts of dates, truncation, days between."""
+"""Functions of SQL, one rule each: numbers, texts, CLAMP, BIN and WIDTH_BUCKET."""
 
 from __future__ import annotations
 
@@ -9,25 +9,20 @@ from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Expression, Literal, Operation, Type, typing_rules
+from discreet.query.policy import LARGEST_DOMAIN
 from discreet.query.reading.expressions.reader import (
     NAMED,
     RULES,
     Reader,
     Rule,
-    add_days,
-    cast_to,
-    days_of,
     refused,
     rule_of,
 )
 from discreet.query.reading.parse import shown
-from discreet.query.reading.refusals import reason
 
-_PARTS = {name: Operation[name] for name in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE")}
-_PARTS |= {"DAYOFMONTH": Operation.DAY, "ISODOW": Operation.WEEKDAY}
 _OF_ONE_ARGUMENT: tuple[type[exp.Expr], ...] = (
     *(exp.Abs, exp.Sign, exp.Floor, exp.Ceil, exp.Sqrt, exp.Ln, exp.Exp, exp.Lower),
-    *(exp.Upper, exp.Trim, exp.Length, exp.Year, exp.Quarter, exp.Month, exp.Day, exp.Hour, exp.Minute),
+    *(exp.Upper, exp.Trim, exp.Length),
 )  # called as the operations are
 _PLACES = {1: "(x)", 2: "(x, y)", 3: "(x, low, high)"}
 
@@ -72,16 +67,25 @@ def _left(reader: Reader, node: exp.Expr) -> Expression:
 
 
 def _concat(reader: Reader, node: exp.Expr) -> Expression:
-    """Read CONCAT, which leaves out NULLs."""
-    read = [(one, reader.read(one)) for one in node.expressions]
-    if not read:
+    """Read CONCAT, which leaves out NULLs and writes whole numbers, conditions and dates as texts."""
+    if not node.expressions:
         raise UnsupportedSQL("CONCAT needs at least one text. Write CONCAT(a, b) or a || b.")
-    for one, value in read:
-        if value.type is not Type.TEXT:
-            words = f"CONCAT joins texts, and {shown(one)!r} is {typing_rules.WORDS[value.type]}."
-            raise UnsupportedSQL(f"{words} Write CAST({shown(one)} AS VARCHAR).")
-    parts = [reader.apply(Operation.COALESCE, value, typing_rules.literal("")) for _, value in read]
+    parts = [
+        reader.apply(Operation.COALESCE, _as_text(reader, one), typing_rules.literal("")) for one in node.expressions
+    ]
     return reduce(lambda whole, one: reader.apply(Operation.CONCAT, whole, one), parts)
+
+
+def _as_text(reader: Reader, node: exp.Expr) -> Expression:
+    """Return an argument of CONCAT as a text."""
+    value = reader.read(node)
+    if value.type is Type.TEXT:
+        return value
+    if value.type in (Type.REAL, Type.TIMESTAMP):
+        target = "BIGINT" if value.type is Type.REAL else "DATE"
+        words = f"CONCAT joins texts, and {shown(node)!r} is {typing_rules.WORDS[value.type]}"
+        raise UnsupportedSQL(f"{words}, which has many spellings. Write CAST({shown(node)} AS {target}).")
+    return reader.apply(Operation.CAST, value, type=Type.TEXT)
 
 
 def _clamp(reader: Reader, arguments: Sequence[exp.Expr]) -> Expression:
@@ -109,14 +113,30 @@ def _bin(reader: Reader, arguments: Sequence[exp.Expr]) -> Expression:
     return reader.apply(Operation.MULTIPLY, number_of_bin, width)
 
 
+def _width_bucket(reader: Reader, node: exp.Expr) -> Expression:
+    """Read WIDTH_BUCKET(x, low, high, n): in which of n even parts x lies; 0 below, n + 1 from `high` on."""
+    value = reader.read(node.this)
+    low, high, number = (reader.read(node.args[name]) for name in ("min_value", "max_value", "num_buckets"))
+    values = [one.value if isinstance(one, Literal) else None for one in (low, high, number)]
+    if any(isinstance(one, bool) or not isinstance(one, int | float) for one in values):
+        raise UnsupportedSQL("WIDTH_BUCKET takes constants behind its first argument: WIDTH_BUCKET(x, 0, 100, 10).")
+    first, last, parts = (one for one in values if isinstance(one, int | float))
+    if not first < last or not isinstance(parts, int) or not 1 <= parts <= LARGEST_DOMAIN - 2:
+        raise UnsupportedSQL(
+            "WIDTH_BUCKET needs its low end below its high end, and from 1 to 99998 parts: WIDTH_BUCKET(x, 0, 100, 10)."
+        )
+    above = reader.apply(Operation.MULTIPLY, reader.apply(Operation.SUBTRACT, value, low), number)
+    share = reader.apply(Operation.DIVIDE, above, reader.apply(Operation.SUBTRACT, high, low))
+    place = reader.apply(Operation.ADD, reader.apply(Operation.FLOOR, share), typing_rules.literal(1))
+    inside = reader.apply(Operation.CLAMP, place, typing_rules.literal(1), number)
+    below, beyond = reader.apply(Operation.LESS, value, low), reader.apply(Operation.AT_LEAST, value, high)
+    outside = typing_rules.literal(0), typing_rules.literal(parts + 1)
+    return reader.apply(Operation.CASE, below, outside[0], beyond, outside[1], inside)
+
+
 def _of(operation: Operation) -> Callable[[Reader, Sequence[exp.Expr]], Expression]:
     """Return the reading of a function with one argument."""
     return lambda reader, arguments: reader.apply(operation, *(reader.read(one) for one in arguments))
-
-
-def _part_of(reader: Reader, arguments: Sequence[exp.Expr]) -> Expression:
-    """Read DATE_PART('year', x)."""
-    return _date_part(reader, arguments[0].name if isinstance(arguments[0], exp.Literal) else "", arguments[1])
 
 
 def _named(reader: Reader, node: exp.Expr) -> Expression:
@@ -130,67 +150,17 @@ def _named(reader: Reader, node: exp.Expr) -> Expression:
     return read(reader, node.expressions)
 
 
-def _date_part(reader: Reader, part: str, moment_of: exp.Expr) -> Expression:
-    """Read EXTRACT and its relatives."""
-    operation = _PARTS.get(part.upper().strip())
-    if operation is None:
-        raise UnsupportedSQL(
-            f"{shown(part)!r} is not a part of a date here. Write YEAR, QUARTER, MONTH, DAY, ISODOW, HOUR or MINUTE."
-        )
-    return reader.apply(operation, reader.read(moment_of))
-
-
-def _extract(reader: Reader, node: exp.Expr) -> Expression:
-    """Read EXTRACT(part FROM x)."""
-    return _date_part(reader, node.this.name, node.args["expression"])
-
-
-def _to_date(reader: Reader, node: exp.Expr) -> Expression:
-    """Read DATE(x)."""
-    return cast_to(reader, reader.read(node.this), Type.DATE)
-
-
-def _truncate(reader: Reader, node: exp.Expr) -> Expression:
-    """Read DATE_TRUNC."""
-    unit = node.args.get("unit")
-    name = f"TRUNCATE_{(unit.name if unit is not None else '').upper()}"
-    if name not in Operation.__members__:
-        raise UnsupportedSQL("DATE_TRUNC takes 'year', 'quarter', 'month', 'week', 'day' or 'hour'.")
-    return reader.apply(Operation[name], reader.read(node.this))
-
-
-def _difference(reader: Reader, node: exp.Expr) -> Expression:
-    """Read DATEDIFF('day', first, second)."""
-    unit = node.args.get("unit")
-    if unit is None or unit.name.upper() not in ("DAY", "DAYS"):
-        raise UnsupportedSQL("Dates are subtracted in days alone. Write DATEDIFF('day', first, second).")
-    second, first = reader.read(node.this), reader.read(node.args["expression"])
-    return reader.apply(Operation.DAYS_BETWEEN, first, second)
-
-
-def _date_add(reader: Reader, node: exp.Expr) -> Expression:
-    """Read DATE_ADD(d, INTERVAL n DAY)."""
-    amount = node.args.get("expression")
-    if not isinstance(amount, exp.Interval):
-        raise UnsupportedSQL(reason("Interval", ""))
-    return add_days(reader, reader.read(node.this), days_of(reader, amount), False)
-
-
 NAMED.update(
     {
         "CLAMP": (3, _clamp),
         "BIN": (2, _bin),
         "BIT_COUNT": (1, _of(Operation.BIT_COUNT)),
         "XOR": (2, _of(Operation.BIT_XOR)),
-        "DATE_PART": (2, _part_of),
-        "DATEPART": (2, _part_of),
     }
 )
 RULES.update({node: rule_of(Operation[node.__name__.upper()]) for node in _OF_ONE_ARGUMENT})
 RULES.update(
     {
-        exp.DayOfMonth: rule_of(Operation.DAY),
-        exp.DayOfWeekIso: rule_of(Operation.WEEKDAY),
         exp.Coalesce: _several(Operation.COALESCE),
         exp.Nullif: rule_of(Operation.NULLIF, "this", "expression"),
         exp.Greatest: _several(Operation.GREATEST),
@@ -200,12 +170,7 @@ RULES.update(
         exp.Substring: (("this", "start", "length"), _substring),
         exp.Left: (("this", "expression"), _left),
         exp.Concat: (("expressions", "safe", "coalesce"), _concat),
+        exp.WidthBucket: (("this", "min_value", "max_value", "num_buckets"), _width_bucket),
         exp.Anonymous: (("this", "expressions"), _named),
-        exp.Extract: (("this", "expression"), _extract),
-        exp.TimestampTrunc: (("this", "unit"), _truncate),
-        exp.DateTrunc: (("this", "unit"), _truncate),
-        exp.DateDiff: (("this", "expression", "unit", "date_part_boundary"), _difference),
-        exp.DateAdd: (("this", "expression"), _date_add),
-        exp.Date: (("this",), _to_date),
     }
 )

@@ -1,7 +1,7 @@
 """One expression of SQL as one of ours: operators, literals, CASE and casts; what has no rule is refused.
 
 Every kind of node has one rule in `RULES`, and every function that sqlglot knows by name alone one in `NAMED`;
-`functions` adds those of functions and dates.
+`functions` and `dates` add theirs.
 """
 
 from __future__ import annotations
@@ -22,16 +22,15 @@ from discreet.query.expression import (
     Type,
     Value,
     advice,
-    declared_otherwise,
     typing_rules,
 )
-from discreet.query.reading.parse import bare, continues, did_you_mean, only, shown, too_deep
+from discreet.query.reading.expressions.intervals import TIMES, is_interval, moved, sum_or_difference
+from discreet.query.reading.parse import bare, continues, did_you_mean, fold, only, shown, too_deep
 from discreet.query.reading.refusals import FUNCTIONS, UNDERSTOOD, reason
 
 LARGEST_EXPRESSION = 20_000
 LONG_CHAIN = 32
 DEEPEST_EXPRESSION = 130
-TIMES = (Type.DATE, Type.TIMESTAMP)
 _SUMS = {Operation.ADD: Operation.SUBTRACT, Operation.SUBTRACT: Operation.ADD}
 _LARGEST_INTEGER = 2**63 - 1
 _LONGEST_INTEGER = 40
@@ -153,7 +152,11 @@ class Reader:
             links.append(links[-1].this)
         for link in links:
             only(link, "this", "expression", "typed", "safe")
-        first = self.read(links[-1].this)
+        if isinstance(links[-1], exp.Add) and is_interval(links[-1].this):
+            swapped = links.pop()
+            first = moved(self, self.read(swapped.args["expression"]), swapped.this, minus=False)
+        else:
+            first = self.read(links[-1].this)
         if len(links) < LONG_CHAIN:
             return reduce(self._joined, reversed(links), first)
         terms = [(_BINARY[type(link)], self.read(link.args["expression"])) for link in reversed(links)]
@@ -167,7 +170,7 @@ class Reader:
     def _joined(self, left: Expression, link: exp.Expr) -> Expression:
         """Apply the operator of one link of a chain to what is left of it and to its right side."""
         if isinstance(link, exp.Add | exp.Sub):
-            return _plus_minus(self, left, link)
+            return sum_or_difference(self, left, link)
         return self.apply(_BINARY[type(link)], left, self.read(link.args["expression"]))
 
     def _balanced(self, terms: list[tuple[Operation, Expression]]) -> Expression:
@@ -298,13 +301,16 @@ def _between(reader: Reader, node: exp.Expr) -> Expression:
 
 
 def _like(reader: Reader, node: exp.Expr) -> Expression:
-    """Read LIKE with a literal pattern."""
+    """Read LIKE, or ILIKE, with a literal pattern; to ILIKE the capitals A to Z are small letters."""
     pattern = reader.read(node.args["expression"])
     if not isinstance(pattern, Literal) or not isinstance(pattern.value, str):
         raise UnsupportedSQL("The pattern of LIKE must be a constant text of letters, % and _. Write x LIKE 'a%'.")
     if "\\" in pattern.value:
         raise UnsupportedSQL("A backslash in LIKE differs between databases. Leave it out: _ stands for any sign.")
-    like = reader.apply(Operation.LIKE, reader.read(node.this), pattern)
+    text = reader.read(node.this)
+    if isinstance(node, exp.ILike):
+        text, pattern = reader.apply(Operation.LOWER, text), typing_rules.literal(fold(pattern.value))
+    like = reader.apply(Operation.LIKE, text, pattern)
     return reader.apply(Operation.NOT, like) if node.args.get("negate") else like
 
 
@@ -350,52 +356,6 @@ def _cast(reader: Reader, node: exp.Expr) -> Expression:
     return cast_to(reader, reader.read(node.this), _cast_type(node.args["to"]))
 
 
-def _plus_minus(reader: Reader, left: Expression, node: exp.Expr) -> Expression:
-    """Read a sum or a difference, of numbers or of a date and days, whose left side was read."""
-    minus = isinstance(node, exp.Sub)
-    second = bare(node.args["expression"])
-    if isinstance(second, exp.Interval):
-        return add_days(reader, left, days_of(reader, second), minus)
-    right = reader.read(second)
-    if left.type in TIMES and right.type is Type.INTEGER:
-        return add_days(reader, left, right, minus)
-    if left.type is Type.DATE and right.type is Type.DATE and minus:
-        return reader.apply(Operation.DAYS_BETWEEN, right, left)
-    if left.type in TIMES and right.type in TIMES:
-        line = declared_otherwise([left, right], Type.DATE)
-        raise UnsupportedSQL(f"{shown(node)!r} mixes times: write DATEDIFF('day', first, second){line}.")
-    return reader.apply(Operation.SUBTRACT if minus else Operation.ADD, left, right)
-
-
-def add_days(reader: Reader, moment: Expression, days: Expression, minus: bool) -> Expression:
-    """Return a date some days later or earlier."""
-    if moment.type not in TIMES:
-        hint = advice("write d + INTERVAL 7 DAY, where d is a date", [moment], *TIMES)
-        raise UnsupportedSQL(f"Days can be added to a date alone: {hint}.")
-    if minus and isinstance(days, Literal) and isinstance(days.value, int):
-        days = typing_rules.literal(-days.value)
-    elif minus:
-        days = reader.apply(Operation.NEGATE, days)
-    return reader.apply(Operation.ADD_DAYS, moment, days)
-
-
-def days_of(reader: Reader, node: exp.Expr) -> Expression:
-    """Return the number of days of an INTERVAL."""
-    only(node, "this", "unit")
-    unit = node.args.get("unit")
-    factor = {"DAY": 1, "WEEK": 7}.get(unit.name.upper().removesuffix("S") if unit is not None else "")
-    count = node.this
-    if factor is None or count is None:
-        raise UnsupportedSQL(reason("Interval", ""))
-    if isinstance(count, exp.Literal) and count.is_string:
-        text = count.name.strip()
-        if not (text.isascii() and text.lstrip("+-").isdecimal()) or len(text) > 8 or text[1:].strip("0123456789"):
-            raise UnsupportedSQL(reason("Interval", ""))
-        return typing_rules.literal(int(text) * factor)
-    days = reader.read(count)
-    return days if factor == 1 else reader.apply(Operation.MULTIPLY, days, typing_rules.literal(factor))
-
-
 Rule = tuple[tuple[str, ...], Callable[[Reader, exp.Expr], Expression]]  # the arguments that it understands first
 RULES: dict[type[exp.Expr], Rule] = {
     exp.Column: (("this", "table"), _column),
@@ -411,6 +371,7 @@ RULES: dict[type[exp.Expr], Rule] = {
     exp.In: (("this", "expressions"), _in),
     exp.Between: (("this", "low", "high"), _between),
     exp.Like: (("this", "expression", "negate"), _like),
+    exp.ILike: (("this", "expression", "negate"), _like),
     exp.Case: (("this", "ifs", "default"), _case),
     exp.If: (("this", "true", "false"), _if),
     exp.Cast: (("this", "to"), _cast),

@@ -14,8 +14,8 @@ from sqlglot import exp
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Expression
 from discreet.query.plan import MatchKind
+from discreet.query.reading.answers import Released
 from discreet.query.reading.expressions import Reader
-from discreet.query.reading.grouping import Released
 from discreet.query.reading.parse import bare, clauses, conjuncts, has_aggregate, only, part, shown
 from discreet.query.reading.refusals import reason
 from discreet.query.reading.rows import UNIT, ReadableRows, Visible, kept

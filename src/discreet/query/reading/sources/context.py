@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression import Interval, Type, Value
+from discreet.query.expression import Interval, Type
 from discreet.query.policy import Policy, UnitColumn, UnitIsRow
-from discreet.query.reading.grouping import Released
-from discreet.query.reading.key_domains import Evaluate
+from discreet.query.reading.answers import Released
+from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.rows import ReadableRows
 
 Known = Mapping[str, ReadableRows | Released]
@@ -24,9 +24,9 @@ class Context(ABC):
 
     policy: Policy
     bounds: dict[str, Interval]
-    keys: dict[str, Sequence[Value]]
-    evaluate: Evaluate | None
-    used: set[str] = field(default_factory=set)  # names in bounds and keys that the query has
+    keys: KeyValues
+    sums: dict[str, Interval]  # what one unit adds to a group, by the name of an aggregate or its text
+    used: set[str] = field(default_factory=set)  # names in bounds, keys and sums that the query has
     columns: list[str] = field(default_factory=list)  # of all tables that are read
     read: set[str] = field(default_factory=set)  # the names of WITH that are read
     within: str = ""  # the view that is being read

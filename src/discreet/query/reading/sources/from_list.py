@@ -10,8 +10,8 @@ from sqlglot import exp
 from discreet.errors import UnsupportedSQL
 from discreet.query.plan import JoinKind
 from discreet.query.policy import PublicTable
-from discreet.query.reading.grouping import Released
-from discreet.query.reading.parse import conjuncts, fold, look_up, only, shown
+from discreet.query.reading.answers import Released
+from discreet.query.reading.parse import conjuncts, fold, look_up, only, shown, table_name
 from discreet.query.reading.refusals import reason
 from discreet.query.reading.rows import ReadableRows, unknown_table
 from discreet.query.reading.sources.context import Context, Known
@@ -72,11 +72,12 @@ class _FromList:
         if (
             not isinstance(node, exp.Table)
             or not isinstance(node.this, exp.Identifier)
-            or fold(node.name) in self.known
+            or fold(table_name(node)) in self.known
         ):
             return None
         policy = self.context.policy
-        return look_up(node.name, policy.public) if look_up(node.name, policy.tables) is None else None
+        name = table_name(node)
+        return look_up(name, policy.public) if look_up(name, policy.tables) is None else None
 
     def _joined(self, rows: ReadableRows, node: exp.Join) -> ReadableRows:
         """Return rows joined with one more table by ON or USING."""

@@ -14,7 +14,7 @@ from discreet.query.expression import Column, Expression, Interval, Literal, Ope
 from discreet.query.plan import FilterRows, MeasureKind, PerUnit, Project, UnitValue, UnitValueKind
 from discreet.query.reading.aggregates import filtered, read_call
 from discreet.query.reading.expressions import Reader
-from discreet.query.reading.grouping import meant_by
+from discreet.query.reading.grouping import group_terms, meant_by
 from discreet.query.reading.parse import claim, fold, has_aggregate, is_aggregate, items, look_up, only, shown
 from discreet.query.reading.rows import ReadableRows, Scope, Visible, short
 from discreet.query.reading.sources.context import Context
@@ -42,7 +42,7 @@ def groups_units(source: ReadableRows, select: exp.Select, read: _Clauses) -> bo
     """Whether GROUP BY names the unit, or something that leads to it: then every group is part of one person."""
     clause = read["group"]
     listed = items(select, []) if clause is not None else []
-    for written in clause.expressions if clause is not None else []:
+    for written in group_terms(clause, listed) if clause is not None else []:
         node = meant_by(written, source, listed)
         found = source.scope.matches(node.name, node.table or None) if isinstance(node, exp.Column) else []
         if len(found) == 1 and found[0].anchor:
@@ -87,7 +87,7 @@ class _Reading:
         """Return the rows, with the columns that the SELECT lists."""
         listed = items(select, None)
         self.base = dict(self.source.scope.base)
-        for node in read["group"].expressions if read["group"] is not None else []:
+        for node in group_terms(read["group"], listed) if read["group"] is not None else []:
             self._term(meant_by(node, self.source, listed))
         reader, columns, taken = Reader(self._resolve, self._special), [], set[str]()
         for position, (name, node) in enumerate(listed, 1):

@@ -30,14 +30,17 @@ class PublicSide:
         cls, source: ReadableRows, table: PublicTable, node: exp.Table, bounds: Mapping[str, Interval]
     ) -> PublicSide:
         """Name the columns of a public table that is written in FROM or JOIN."""
-        only(node, "this", "alias")
+        only(node, "this", "alias", "db")
         alias = table_alias(node) or node.name
         if any(fold(one.table) == fold(alias) for one in source.scope.visible):
             raise UnsupportedSQL(
                 f"Two tables are called {shown(alias)!r}. Write AS and another name behind one of them."
             )
         prefix, section = unused_prefix(table.name, source.scope), f"[public.{table.name}.columns]"
-        added = [of_table(one, f"{prefix}.{name}", alias, section, bounds) for name, one in table.columns.items()]
+        added = [
+            replace(of_table(one, f"{prefix}.{name}", alias, section, bounds), public=table.name)
+            for name, one in table.columns.items()
+        ]
         return cls(table, Scope(tuple(added), {}))
 
     def unique(self, pairs: Sequence[_Pair]) -> bool:

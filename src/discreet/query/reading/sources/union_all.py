@@ -11,7 +11,7 @@ from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Type, Value
 from discreet.query.plan import Project, UnionAll
 from discreet.query.policy import LARGEST_DOMAIN, ColumnPolicy
-from discreet.query.reading.grouping import Released
+from discreet.query.reading.answers import Released
 from discreet.query.reading.key_domains import public_domain
 from discreet.query.reading.parse import only, shown
 from discreet.query.reading.rows import ReadableRows, Scope, Visible
@@ -97,7 +97,7 @@ def _values(one: Visible, scope: Scope, context: Context) -> tuple[Value, ...] |
         return () if definition.value is None else (definition.value,)
     if definition is None or definition.type is Type.REAL:
         return None
-    return public_domain(definition, scope.base, context.evaluate)
+    return public_domain(definition, scope.base, context.keys.evaluate)
 
 
 def _domain(listed: Sequence[tuple[Value, ...] | None]) -> tuple[Value, ...] | None:

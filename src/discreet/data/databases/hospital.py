@@ -13,6 +13,7 @@ from discreet.data.table import Column, InventedTable, write_duckdb
 PRACTICE_SIZE = 63
 REGIONS = ("Alder", "Birch", "Cedar", "Elm", "Hazel", "Linden", "Maple", "Rowan")
 DEPARTMENTS = WARDS
+NEW_YEAR = np.datetime64("2025-01-01", "D")
 _INHABITANTS = (412_000, 365_000, 298_000, 251_000, 187_000, 143_000, 96_000, 58_000)
 _COASTAL = (1, 0, 0, 1, 0, 0, 1, 0)
 
@@ -36,11 +37,12 @@ class Patients(InventedTable):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Visits(InventedTable):
-    """One row a visit, several of them a patient."""
+    """One row a visit, several of them a patient; `admitted` is the date of its `day` of the year."""
 
     visit_id: Column
     patient_id: Column
     day: Column
+    admitted: Column
     department: Column
     diagnosis: Column
     nights: Column
@@ -117,6 +119,7 @@ def _visits(stays: InventedTable) -> Visits:
     return Visits(
         visit_id=np.arange(len(stays)),
         patient_id=stays.column("person") - 1,
+        admitted=NEW_YEAR + (stays.column("day") - 1),
         department=stays.column("ward"),
         **kept,
     )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from discreet.data import hospital_database, visits
-from discreet.data.invented_database import DEPARTMENTS, PRACTICE_SIZE, REGIONS
+from discreet.data.databases.hospital import DEPARTMENTS, PRACTICE_SIZE, REGIONS
 from discreet.data.invented_hospital import AGE_RANGE, COST_RANGE, DAY_RANGE, DIAGNOSES, NIGHTS_RANGE, SEXES
 from discreet.errors import ParameterError
 

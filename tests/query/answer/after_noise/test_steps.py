@@ -10,9 +10,9 @@ import pytest
 from discreet.frames import Type
 from discreet.privacy import ApproxDP
 from discreet.query import Session
+from discreet.query.answer.after_noise.steps import finish
 from discreet.query.expression.expression import Column
 from discreet.query.plan.query_plan import Order, PostProcessing
-from discreet.query.pricing.released_table import finish
 
 N, NAME = Column(Type.REAL, None, "n"), Column(Type.TEXT, None, "name")
 RELEASED = {"name": ["a", "b", None, "d"], "n": [3, 1, 2, 3]}
@@ -102,7 +102,8 @@ def test_having_order_limit_arithmetic_and_outer_selects_work_on_the_release_and
     assert [row[0] for row in answer.rows] == ["west", "south"]
     assert all(abs(row[1] - true) < 5 for row, true in zip(answer.rows, (30, 20), strict=True))
     assert answer.measured == ("n",)
-    assert "mean_low" not in answer.to_dict()
+    assert answer.derived == ("mean",)
+    assert all(one.low < one.value < one.high for one in answer.estimates("mean"))
     assert not isinstance(answer.rows[0][1], Decimal)
 
 

@@ -1,0 +1,404 @@
+"""Intervals for what was computed from an answer: totals, ratios, shares, differences, and anything else by samples.
+
+The steps after the noise are walked once more, with what each column is in terms of the noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from discreet.data.invention import Coins, coins
+from discreet.laws import DiscreteLaplace
+from discreet.laws.noise import IntegerNoise
+from discreet.query.answer.after_noise.forms import (
+    Floats,
+    Form,
+    KnownColumn,
+    Matrix,
+    RatioColumn,
+    SampledColumn,
+    WeightedColumn,
+    added,
+    chosen,
+    divided,
+    multiplied,
+    numbers,
+    scaled,
+    taken,
+)
+from discreet.query.answer.after_noise.intervals import ComputedIntervals, Ends, sampled_ends
+from discreet.query.answer.after_noise.steps import Evaluate, Finished, StepTaken, evaluated
+from discreet.query.answer.after_noise.windows import chosen as looked_up
+from discreet.query.answer.after_noise.windows import counted, frames
+from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
+from discreet.query.measures import MeanOfGroups, Measure, OneInteger, QuantilesOfGroups, SelectedKeys
+from discreet.query.plan import AnswerWindow, PostProcessing, WindowKind, gone
+from discreet.query.pricing import PricedQuery, ReleasedTable
+
+_MOST_WEIGHTS = 4_000_000
+_MOST_SAMPLES, _LEAST_SAMPLES = 8_000, 1_000
+_MOST_CELLS = 1_000_000
+_SLOW_CELLS = 20_000  # of variances, which are computed one by one
+_SEED = 2026  # public: nothing private is drawn, and the same answer has the same intervals
+_SHOWS = (WindowKind.LAG, WindowKind.LEAD, WindowKind.FIRST, WindowKind.LAST, WindowKind.NTH)
+
+
+@dataclass(frozen=True)
+class Derived:
+    """The columns of an answer in terms of the noise."""
+
+    made: PricedQuery
+    released: ReleasedTable
+    finished: Finished
+    evaluate: Evaluate
+
+    @cached_property
+    def forms(self) -> dict[str, Form | None]:
+        """What each column of the answer is; None where nothing is known of its noise."""
+        forms = self._leaves()
+        for step, stage in zip(self.made.query.finish, self.finished.stages, strict=True):
+            forms = self._after(step, stage, forms)
+        return forms
+
+    def has(self, column: str) -> bool:
+        """Say whether a column was computed from noise, in a way that is followed."""
+        form = self.forms[column]
+        return form is not None and not isinstance(form, KnownColumn)
+
+    def ends(self, column: str, rest: float) -> Ends:
+        """Return low and high of a column for each row, each to fail with a chance of at most `rest`."""
+        form = self.forms[column]
+        none: Ends = [(None, None)] * len(self.finished.rows)
+        if isinstance(form, SampledColumn):
+            return none if form.samples is None else sampled_ends(form.samples, rest)
+        return none if form is None else self._intervals.of(form, rest)
+
+    @cached_property
+    def _intervals(self) -> ComputedIntervals:
+        return ComputedIntervals(self.laws, self.law_of)
+
+    @cached_property
+    def laws(self) -> tuple[IntegerNoise, ...]:
+        """The laws of the noises, one for each measure that has one."""
+        return tuple(law for law, _ in self._blocks.values())
+
+    @cached_property
+    def law_of(self) -> NDArray[np.int64]:
+        """For each released integer the place of its law."""
+        sizes = [
+            entries * self.groups
+            for _, entries in ((law, self.made.measures[at].entries) for at, (law, _) in self._blocks.items())
+        ]
+        return np.repeat(np.arange(len(sizes)), sizes)
+
+    @property
+    def groups(self) -> int:
+        """How many groups were released."""
+        return len(self.released.keys)
+
+    @cached_property
+    def atoms(self) -> int:
+        """How many integers with noise were released."""
+        return len(self.law_of)
+
+    @cached_property
+    def _blocks(self) -> dict[int, tuple[IntegerNoise, int]]:
+        """Return for each measure with a law of noise that law, and where its integers begin."""
+        found: dict[int, tuple[IntegerNoise, int]] = {}
+        start = 0
+        for place, (measure, part) in enumerate(zip(self.made.measures, self.made.parts, strict=True)):
+            if not isinstance(measure, QuantilesOfGroups):
+                found[place] = measure.noise_of(part), start
+                start += measure.entries * self.groups
+        return found
+
+    @cached_property
+    def _members(self) -> Matrix:
+        """Which groups each row before the steps adds up."""
+        from scipy.sparse import csr_matrix
+
+        members = (
+            [(one,) for one in range(self.groups)] if self.finished.totals is None else self.finished.totals.members
+        )
+        rows = np.repeat(np.arange(len(members)), [len(one) for one in members])
+        columns = np.array([one for row in members for one in row], dtype=np.int64)
+        return csr_matrix((np.ones(len(rows)), (rows, columns)), shape=(len(members), self.groups))
+
+    def _leaves(self) -> dict[str, Form | None]:
+        """Return the columns before the steps."""
+        aggregation, totals = self.made.query.aggregation, self.finished.totals
+        keys = self.released.keys if totals is None else totals.keys
+        found: dict[str, Form | None] = {
+            key.name: KnownColumn([one[place] for one in keys]) for place, key in enumerate(aggregation.keys)
+        }
+        if totals is not None and self.made.query.totals:
+            for place, key in enumerate(aggregation.keys):
+                found[gone(key.name)] = KnownColumn([one[place] for one in totals.gone])
+        for asked in aggregation.asked:
+            found[asked.name] = self._leaf(*self.made.places[asked.name])
+        return found
+
+    def _leaf(self, place: int, inner: int) -> Form | None:
+        """Return the column of an aggregate."""
+        measure = self.made.measures[place]
+        if isinstance(measure, OneInteger | SelectedKeys):
+            step = float(measure.step) if isinstance(measure, OneInteger) else 1.0
+            return self._entry(place, 0, step)
+        if isinstance(measure, MeanOfGroups):
+            scale = measure.scale
+            low, width = float(scale.value(0)), float(scale.steps * scale.grid)
+            first, second = self._entry(place, 0, 1.0), self._entry(place, 1, 1.0)
+            below = WeightedColumn(first.numbers + second.numbers, first.weights + second.weights)
+            above = WeightedColumn(
+                low * below.numbers + width * first.numbers, low * below.weights + width * first.weights
+            )
+            ends = np.full(len(below.numbers), low), np.full(len(below.numbers), low + width)
+            return RatioColumn(above, below, ends)
+        if isinstance(measure, QuantilesOfGroups):
+            return None
+        return SampledColumn(lambda: self._of_measure(measure, place, inner))
+
+    def _entry(self, place: int, entry: int, step: float) -> WeightedColumn:
+        """Return the integers of one entry of a measure, times a step."""
+        from scipy.sparse import csr_matrix
+
+        start = self._blocks[place][1] + entry * self.groups
+        whole = self._members * step
+        shape = whole.shape[0], self.atoms
+        weights = csr_matrix((whole.data, whole.indices + start, whole.indptr), shape=shape)
+        values = np.array([float(one) for one in self.released.released[place][entry]], dtype=np.float64)
+        return WeightedColumn(self._members @ values * step, weights)
+
+    @cached_property
+    def noise(self) -> Floats | None:
+        """Samples of all noises, from a public seed: one row a sample; None where there would be too many."""
+        rows = max(len(self.finished.rows), *(len(stage.first) for stage in self.finished.stages), 1)
+        slow = any(not isinstance(one, OneInteger | SelectedKeys | MeanOfGroups) for one in self.made.measures)
+        cells = _SLOW_CELLS if slow else _MOST_CELLS
+        count = min(_MOST_SAMPLES, cells // rows, 8 * _MOST_CELLS // max(self.atoms, 1))
+        if count < _LEAST_SAMPLES:
+            return None
+        drawn = coins(_SEED)
+        return np.concatenate(
+            [_drawn(law, (count, int((self.law_of == at).sum())), drawn) for at, law in enumerate(self.laws)], axis=1
+        )
+
+    def _of_measure(self, measure: Measure, place: int, inner: int) -> Floats | None:
+        """Return samples of an aggregate that is no weighted sum."""
+        if self.noise is None:
+            return None
+        start = self._blocks[place][1]
+        released = [np.array(one, dtype=object) for one in self.released.released[place]]
+        members = range(self.groups) if self.finished.totals is None else self.finished.totals.members
+        groups = [(one,) if isinstance(one, int) else one for one in members]
+        found = []
+        for sample in self.noise:
+            noisy = [
+                one - np.array(list(map(int, sample[start + entry * self.groups :][: self.groups])), dtype=object)
+                for entry, one in enumerate(released)
+            ]
+            summed = [[int(sum(one[at] for at in rows)) for rows in groups] for one in noisy]
+            found.append(numbers(measure.values(summed)[inner]))
+        return np.array(found)
+
+    def samples(self, form: Form | None, rows: int) -> Floats | None:
+        """Return samples of a column; None where there are none."""
+        if form is None or self.noise is None:
+            return None
+        if isinstance(form, KnownColumn):
+            return np.broadcast_to(form.numbers, (len(self.noise), rows))
+        if isinstance(form, WeightedColumn):
+            found: Floats = form.numbers - (form.weights @ self.noise.T).T
+            return found
+        if isinstance(form, RatioColumn):
+            above, below = self.samples(form.above, rows), self.samples(form.below, rows)
+            if above is None or below is None:
+                return None
+            with np.errstate(all="ignore"):
+                ratios = np.where(below == 0, np.nan, above / below)
+            return ratios if form.within is None else np.clip(ratios, *form.within)
+        return form.samples
+
+    def _after(self, step: PostProcessing, stage: StepTaken, forms: dict[str, Form | None]) -> dict[str, Form | None]:
+        """Return the columns after one step."""
+        forms = {name: taken(form, stage.first) for name, form in forms.items()}
+        at = _OneStep(self, stage, forms)
+        for name, window in step.windows:
+            forms[name] = at.window(name, window)
+        return {name: taken(at.form(expression), stage.last) for name, expression in step.columns}
+
+
+def _drawn(law: IntegerNoise, shape: tuple[int, int], drawn: Coins) -> Floats:
+    """Return noise of a law from public coins."""
+    scale = float(law.scale)
+    if isinstance(law, DiscreteLaplace):
+        if scale > 1e15:
+            return drawn.laplace(0.0, scale, shape)
+        chance = -np.expm1(-1.0 / scale)
+        return (drawn.geometric(chance, shape) - drawn.geometric(chance, shape)).astype(np.float64)
+    if scale > 8:
+        return np.rint(drawn.normal(0.0, scale, shape))
+    places = np.arange(-80, 81)
+    masses = np.exp(np.asarray(law.log_pmf(places), dtype=np.float64))
+    return drawn.choice(places, p=masses / masses.sum(), size=shape).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _OneStep:
+    """One step: the rows that met its condition, with what their columns are."""
+
+    derived: Derived
+    stage: StepTaken
+    forms: dict[str, Form | None]
+
+    @property
+    def rows(self) -> int:
+        """How many rows there are."""
+        return len(self.stage.first)
+
+    def values(self, expression: Expression) -> list[Value]:
+        """Return the values of an expression, as they are shown."""
+        return self._values([expression])[0]
+
+    def _values(self, expressions: Sequence[Expression]) -> list[list[Value]]:
+        stage = self.stage
+        return evaluated(expressions, stage.windowed, stage.windowed_types, self.rows, self.derived.evaluate)
+
+    def form(self, expression: Expression) -> Form | None:
+        """Return what an expression is in terms of the noise."""
+        if isinstance(expression, Column):
+            return self.forms[expression.name]
+        if isinstance(expression, Literal):
+            return KnownColumn([expression.value] * self.rows)
+        below = {one.name: self.forms[one.name] for one in expression.columns()}
+        if all(isinstance(one, KnownColumn) for one in below.values()):
+            return KnownColumn(self.values(expression))
+        if not isinstance(expression, Apply) or not expression.type.numeric or None in below.values():
+            return None
+        found = None
+        if expression.operation in _CHOICES:
+            found = self._chosen(expression)
+        elif expression.operation in _RULES or expression.operation is Operation.CAST:
+            parts = [self.form(one) for one in expression.arguments]
+            found = None if None in parts else self._combined(expression, parts)  # type: ignore[arg-type]
+        return found if found is not None else SampledColumn(lambda: self._sampled(expression, below))
+
+    def _combined(self, expression: Apply, parts: Sequence[Form]) -> Form | None:
+        if expression.operation is Operation.CAST:
+            return parts[0] if expression.type is Type.REAL else None
+        return _RULES[expression.operation](parts, self.derived.atoms)
+
+    def _chosen(self, expression: Apply) -> Form | None:
+        """Return CASE, COALESCE or NULLIF: every row from the branch that was taken in view of the answer."""
+        arguments = expression.arguments
+        if expression.operation is Operation.NULLIF:
+            there = np.array([one is not None for one in self.values(expression)], dtype=bool)
+            return chosen([(there, self.form(arguments[0]))], self.rows, self.derived.atoms)
+        if expression.operation is Operation.COALESCE:
+            results: Sequence[Expression] = arguments
+            held = [[value is not None for value in one] for one in self._values(arguments)]
+        else:
+            results = [*arguments[1::2], arguments[-1]]
+            held = [[value is True for value in one] for one in self._values(arguments[:-1:2])]
+            held.append([True] * self.rows)
+        left, branches = np.ones(self.rows, dtype=bool), []
+        for one, mask in zip(results, held, strict=True):
+            own = left & np.array(mask, dtype=bool)
+            left = left & ~own
+            if own.any():
+                branches.append((own, self.form(one)))
+        return chosen(branches, self.rows, self.derived.atoms)
+
+    def _sampled(self, expression: Expression, below: Mapping[str, Form | None]) -> Floats | None:
+        """Return samples of an expression: it is computed once for every sample of its columns."""
+        noise = self.derived.noise
+        if noise is None:
+            return None
+        count = len(noise)
+        columns: dict[str, list[Value]] = {}
+        for name, form in below.items():
+            if isinstance(form, KnownColumn):
+                columns[name] = list(form.values) * count
+                continue
+            samples = self.derived.samples(form, self.rows)
+            if samples is None:
+                return None
+            flat = samples.ravel()
+            columns[name] = [
+                None if missing else value for value, missing in zip(flat.tolist(), np.isnan(flat), strict=True)
+            ]
+        types = {name: self.stage.windowed_types[name] for name in columns}
+        types = {name: Type.REAL if not isinstance(below[name], KnownColumn) else kind for name, kind in types.items()}
+        found = evaluated([expression], columns, types, count * self.rows, self.derived.evaluate)[0]
+        return numbers(found).reshape(count, self.rows)
+
+    def window(self, name: str, window: AnswerWindow) -> Form | None:
+        """Return what a window is in terms of the noise."""
+        read = [self.form(one) for one in window.read]
+        if all(isinstance(one, KnownColumn) for one in read) or window.kind is WindowKind.COUNT:
+            return KnownColumn(self.stage.windowed[name])
+        known = dict(zip(window.read, self._values(window.read), strict=True))
+        lookup = known.__getitem__
+        form = None if window.argument is None else self.form(window.argument)
+        if window.kind in _SHOWS:
+            places = looked_up(window, frames(window, lookup, self.rows))
+            return self._with_default(window, taken(form, places), places)
+        if window.kind not in (WindowKind.SUM, WindowKind.MEAN) or not isinstance(form, WeightedColumn):
+            return None
+        return self._summed(window, form, lookup)
+
+    def _with_default(self, window: AnswerWindow, form: Form | None, places: Sequence[int | None]) -> Form | None:
+        """Put the default of LAG and LEAD where there is no row to show."""
+        missing = np.array([place is None for place in places], dtype=bool)
+        if window.default is None or not missing.any():
+            return form
+        branches = [(~missing, form), (missing, KnownColumn([window.default] * self.rows))]
+        return chosen([one for one in branches if one[0].any()], self.rows, self.derived.atoms)
+
+    def _summed(
+        self, window: AnswerWindow, form: WeightedColumn, lookup: Callable[[Expression], Sequence[Value]]
+    ) -> Form | None:
+        """Return a sum or a mean over the rows that a window sees."""
+        from scipy.sparse import csr_matrix
+
+        seen = frames(window, lookup, self.rows)
+        there = [one is not None for one in counted(window, lookup, self.rows)]
+        if sum(one.end - one.start for one in seen) > _MOST_WEIGHTS:
+            return None
+        members = [[row for row in one.seen if there[row]] for one in seen]
+        sizes = np.array([len(one) for one in members], dtype=np.int64)
+        if (
+            sum(form.weights.indptr[row + 1] - form.weights.indptr[row] for one in members for row in one)
+            > _MOST_WEIGHTS
+        ):
+            return None
+        columns = np.array([row for one in members for row in one], dtype=np.int64)
+        places = np.repeat(np.arange(self.rows), sizes)
+        which = csr_matrix((np.ones(len(columns)), (places, columns)), shape=(self.rows, self.rows))
+        total = WeightedColumn(
+            np.where(sizes > 0, which @ np.nan_to_num(form.numbers), np.nan), (which @ form.weights).tocsr()
+        )
+        if window.kind is WindowKind.SUM:
+            return total
+        with np.errstate(all="ignore"):
+            return scaled(total, 1.0 / sizes)
+
+
+_CHOICES = (Operation.CASE, Operation.COALESCE, Operation.NULLIF)
+_RULES: dict[Operation, Callable[[Sequence[Form], int], Form | None]] = {
+    Operation.ADD: lambda parts, atoms: added(parts[0], parts[1], 1.0, atoms),
+    Operation.SUBTRACT: lambda parts, atoms: added(parts[0], parts[1], -1.0, atoms),
+    Operation.NEGATE: lambda parts, _: multiplied(parts[0], KnownColumn([-1.0] * _length(parts[0]))),
+    Operation.MULTIPLY: lambda parts, _: multiplied(parts[0], parts[1]),
+    Operation.DIVIDE: lambda parts, atoms: divided(parts[0], parts[1], atoms),
+}
+
+
+def _length(form: Form) -> int:
+    """Return how many rows a column has; samples have none that is known beforehand."""
+    return 0 if isinstance(form, SampledColumn) else len(form.numbers)

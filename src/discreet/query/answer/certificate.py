@@ -1,0 +1,112 @@
+"""The certificate of a release: what left, under which guarantee, by which record, and what is not guaranteed."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from discreet._version import __version__
+from discreet.display import Table, definition_list, page, paragraph, printable_json, section
+from discreet.errors import ParameterError
+from discreet.privacy.guarantees import in_odds, with_notion
+from discreet.query.answer.answer import Answer, plain
+from discreet.query.plan import written_expression
+from discreet.query.pricing import included
+
+_NOTHING = paragraph("Nothing: every row counts in full.")
+_CAVEATS = (
+    "The guarantee is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
+    "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
+    "Intervals cover the noise, for the table as it was clipped and bounded: what is left out is not in them.",
+    "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
+)
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A release for the file: everything in it is public."""
+
+    fields: dict[str, Any]
+
+    def to_json(self) -> str:
+        """Return the certificate as JSON."""
+        return printable_json(json.dumps(self.fields, indent=2, ensure_ascii=False))
+
+    def to_html(self) -> str:
+        """Return the certificate as a page that loads nothing."""
+        answer = self.fields["answer"]
+        rows = [list(row) for row in zip(*answer.values(), strict=True)]
+        body = [
+            section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
+            section("Under which guarantee", self._repr_html_()),
+            section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
+            section("What is left out", "".join(paragraph(words) for words in self.fields["left out"]) or _NOTHING),
+            section("What is not guaranteed", "".join(paragraph(words) for words in self.fields["caveats"])),
+        ]
+        return page(f"Certificate of release {self.fields['record']}", "\n".join(body))
+
+    def save(self, path: str | Path) -> Path:
+        """Write the certificate; the suffix, .html or .json, says in which form."""
+        target = Path(path)
+        if target.suffix not in (".html", ".json"):
+            raise ParameterError("the name of a certificate must end in .html or .json", parameter="path")
+        target.write_text(self.to_html() if target.suffix == ".html" else self.to_json(), encoding="utf-8")
+        return target
+
+    def _repr_html_(self) -> str:
+        """Show the facts in a notebook."""
+        return definition_list(
+            [(name, str(value)) for name, value in self.fields.items() if isinstance(value, str | int)]
+        )
+
+
+def _of_budget(answer: Answer) -> dict[str, str]:
+    """Return the total budget, where it is known."""
+    if answer.budget is None:
+        return {}
+    return {"total budget": with_notion(answer.budget), "total budget in odds": in_odds(answer.budget)}
+
+
+def _ranges(answer: Answer) -> str:
+    """Return the ranges to which values were clipped."""
+    aggregation = answer.priced.query.aggregation
+    found = [
+        f"{written_expression(one.argument)} from {float(one.bounds[0]):,g} to {float(one.bounds[1]):,g}"
+        for one in aggregation.asked
+        if one.argument is not None and one.bounds is not None
+    ]
+    return "; ".join(dict.fromkeys(found)) or "none: nothing was clipped"
+
+
+def certificate_of(answer: Answer) -> Certificate:
+    """Make the certificate of an answer."""
+    priced = answer.priced
+    released = zip(priced.measures, priced.parts, strict=True)
+    return Certificate(
+        {
+            "date": datetime.now(UTC).date().isoformat(),
+            "lineage": answer.lineage,
+            "data version": priced.version,
+            "query": answer.sql,
+            "digest": priced.digest,
+            "guarantee": with_notion(priced.guarantee),
+            "guarantee in odds": in_odds(priced.guarantee),
+            **_of_budget(answer),
+            "unit of protection": answer.unit,
+            "neighbors": answer.relation.sentence,
+            "bounding": priced.bounding.reason,
+            "ranges": _ranges(answer),
+            **({"rounding": answer.finished.rounding.words} if answer.finished.rounding else {}),
+            "left out": [*answer.left_out, *([included(priced)] if answer.left_out else [])],
+            "mechanisms": [measure.words(part) for measure, part in released],
+            "record": answer.record.number,
+            "entry": answer.record.entry_hash,
+            "analyst": answer.record.analyst,
+            "library": f"discreet {__version__}",
+            "caveats": list(_CAVEATS),
+            "answer": {name: [plain(value) for value in column] for name, column in answer.to_dict().items()},
+        }
+    )

@@ -1,0 +1,166 @@
+"""What an answer leaves out, in the curator's words: rows beyond the bounds, values beyond a range, undeclared keys."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+
+from discreet.query.expression import Apply, Column, Expression, Operation
+from discreet.query.measures import NumberOfValues, UnitTotals
+from discreet.query.plan import (
+    Aggregate,
+    EachRow,
+    Groups,
+    MeasureKind,
+    NormWeights,
+    RowWeights,
+    written_expression,
+)
+from discreet.query.pricing.priced_query import PricedQuery
+
+NOT_INCLUDED = "the interval does not include this"
+_ARITHMETIC = (
+    Operation.ADD,
+    Operation.SUBTRACT,
+    Operation.MULTIPLY,
+    Operation.DIVIDE,
+    Operation.CLAMP,
+    Operation.NEGATE,
+    Operation.ABS,
+)
+_WHOLE = (MeasureKind.COUNT_UNITS, MeasureKind.COUNT_DISTINCT)  # rows beyond a bound change nothing about these
+
+
+def left_out(made: PricedQuery, unit: str) -> tuple[str, ...]:
+    """Return a sentence for everything that bounding, clipping and public keys leave out; no data is read.
+
+    `unit` is the policy's word for who is protected. Empty where every row counts in full.
+    """
+    who = f"{'an' if unit[:1].lower() in set('aeio') else 'a'} {unit}"
+    found = [*_of_units(made, who), *_of_values(made, who), *_of_ranges(made), *_of_keys(made)]
+    return tuple(dict.fromkeys(found))
+
+
+def in_one_line(sentences: Sequence[str], made: PricedQuery) -> str:
+    """Return the sentences as one text that says what of it the intervals include."""
+    if not sentences:
+        return "nothing: every row counts in full"
+    return "; ".join([*sentences, included(made)])
+
+
+def included(made: PricedQuery) -> str:
+    """Say what of all that is left out the intervals include: what was bought of it."""
+    if made.outer is None:
+        return NOT_INCLUDED
+    bought = ", ".join(made.cuts)
+    return (
+        f"the interval of {bought} includes the rows that are cut, if nobody has more than {made.outer:,}, as the "
+        "policy says; not what ranges and keys leave out"
+    )
+
+
+def _of_units(made: PricedQuery, who: str) -> list[str]:
+    """Say what becomes of a unit with more rows, or in more groups, than the form lets through."""
+    form, source = made.bounding.form, made.query.aggregation.source
+    rows_of = f"rows of {' and '.join(source.tables)}" if source.tables else "rows"
+    weighed = any(one.sums is None and one.kind not in _WHOLE for one in made.query.aggregation.asked)
+    match form:
+        case EachRow() if made.bounded is not None:
+            return [f"{who} with more than {made.bounding.total:,} {rows_of} counts for that many, kept beforehand"]
+        case EachRow():
+            return []
+        case RowWeights(rows):
+            return [f"{who} with more than {_rows(rows, rows_of)} counts as {rows:,}"]
+        case NormWeights(rows):
+            return [
+                f"{who} with more than {_rows(rows, rows_of)} in one group counts as {rows:,} there; with rows in "
+                f"several groups, as numbers whose squares add up to {rows:,}^2"
+            ]
+        case Groups(groups, rows):
+            return [*_of_groups(made, who, groups), *([_in_group(made, who, rows, rows_of)] if weighed else [])]
+    raise TypeError(f"no words for {type(form).__name__}")
+
+
+def _of_groups(made: PricedQuery, who: str, groups: int) -> list[str]:
+    """Say what becomes of a unit in more groups than count."""
+    aggregation = made.query.aggregation
+    if not aggregation.keys:
+        return []
+    if aggregation.public and groups >= math.prod(len(key.domain or ()) for key in aggregation.keys):
+        return []
+    return [f"{who} in more than {groups:,} group{'s' if groups > 1 else ''} is missing from the others"]
+
+
+def _in_group(made: PricedQuery, who: str, rows: int, rows_of: str) -> str:
+    """Say what becomes of a unit with more rows in a group than count."""
+    where = " in a group" if made.query.aggregation.keys else ""
+    return f"{who} with more than {_rows(rows, rows_of)}{where} counts as {rows:,}{' there' if where else ''}"
+
+
+def _rows(count: int, rows_of: str) -> str:
+    return f"{count:,} {rows_of.replace('rows', 'row', 1) if count == 1 else rows_of}"
+
+
+def _of_values(made: PricedQuery, who: str) -> list[str]:
+    """Say what is clipped of a unit as a whole, and how many different values it brings."""
+    where = " to a group" if made.query.aggregation.keys else ""
+    found = []
+    for measure in made.measures:
+        if isinstance(measure, UnitTotals):
+            low, high = measure.asked[0].sums or (Fraction(0), Fraction(0))
+            ends = f"no more than {_number(high)}" + (f" and no less than {_number(low)}" if low else "")
+            found.append(f"of {_called(measure.asked[0])} {who} adds {ends}{where}")
+        if isinstance(measure, NumberOfValues) and isinstance(measure.bounding.form, Groups):
+            most = measure.bounding.form.groups
+            found.append(f"of {who} with more than {most:,} different values only {most:,} are counted")
+    return found
+
+
+def _called(asked: Aggregate) -> str:
+    """Return what an aggregate is called: its name, or what it is where it has none in the answer."""
+    if not asked.name.startswith("#"):
+        return asked.name
+    return asked.kind.value if asked.argument is None else f"{asked.kind.value} of {_shortened(asked.argument)}"
+
+
+def _of_ranges(made: PricedQuery) -> list[str]:
+    """Say which values are clipped, where a column may have others: not where its range follows from what it is."""
+    found = []
+    for asked in made.query.aggregation.asked:
+        if asked.bounds is None or asked.argument is None or not _may_be_clipped(asked.argument):
+            continue
+        low, high = asked.bounds
+        what = _shortened(asked.argument)
+        found.append(f"{what} below {_number(low)} counts as {_number(low)}, above {_number(high)} as {_number(high)}")
+    return found
+
+
+def _may_be_clipped(argument: Expression) -> bool:
+    """Say whether an argument is a column or arithmetic on columns: the range of CASE or YEAR(x) is what they are."""
+    arithmetic = isinstance(argument, Apply) and argument.operation in _ARITHMETIC
+    return isinstance(argument, Column) or (arithmetic and any(True for _ in argument.columns()))
+
+
+def _of_keys(made: PricedQuery) -> list[str]:
+    """Say which rows are in no group."""
+    aggregation = made.query.aggregation
+    found = []
+    for key in aggregation.keys:
+        if key.domain is not None and not (len(key.domain) == 2 and set(map(type, key.domain)) == {bool}):
+            others = "" if None in key.domain else ", or NULL,"
+            public = f"the {len(key.domain):,} public values{others}"
+            found.append(f"rows whose {key.label} is none of {public} are in no group")
+    if not aggregation.public:
+        found.append("a group that few have is not shown")
+    return found
+
+
+def _shortened(expression: Expression) -> str:
+    text = written_expression(expression)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _number(value: Fraction) -> str:
+    """Return a number in few digits, with commas where it is whole."""
+    return f"{int(value):,}" if value.denominator == 1 and abs(value) < 10**15 else f"{float(value):g}"

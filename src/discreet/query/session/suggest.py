@@ -1,0 +1,515 @@
+"""Bounds found at a price: how many rows and groups people have, and what their sums come to, by private quantiles.
+
+Everybody counts once: rows are first made into numbers of each unit, of which a count and quantiles are released.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from discreet.errors import DiscreetError, ParameterError
+from discreet.privacy import Price
+from discreet.query.expression import Column, Expression, Operation, Type, typing_rules
+from discreet.query.measures import QuantilesOfGroups
+from discreet.query.plan import (
+    LARGEST_BOUND,
+    Aggregate,
+    Aggregation,
+    Engine,
+    FilterRows,
+    MeasureKind,
+    PerUnit,
+    QueryPlan,
+    RowSource,
+    Scan,
+    UnitValue,
+    UnitValueKind,
+    canonical,
+    table_named,
+    written_expression,
+)
+from discreet.query.policy import UnitColumn, UnitIsRow, UnitLink, header, key_in_toml
+from discreet.query.pricing import PricedQuery, cost_under, priced
+from discreet.query.pricing.price import Cost
+from discreet.query.session.charging import Charging
+from discreet.query.session.suggestion import SuggestedBound, Suggestion
+from discreet.statistics.columns import FixedPoint
+
+_LARGEST = 17.0  # logarithm of the largest number of rows that is looked for, about 24 million
+_WIDEST = 30.0  # logarithm of the largest sum, in thousandths of the largest value
+_FARTHEST = 35.0  # logarithm of the largest value of a column
+_SMALL = 1000
+_GROUPS_LEVEL = Fraction(95, 100)
+_FEW_GROUPS = 10  # taken for keys whose values are private
+_MOST_LISTED = 1000
+_HELD = 0.95
+_SAFE = 0.6  # of the rank error that is kept at 95 %: then a quantile lies beyond all people once in a hundred times
+_COUNTS = (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_VALUES)
+_WHOLE = (MeasureKind.COUNT_UNITS, MeasureKind.COUNT_DISTINCT)
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    """A number of each unit of which a quantile is released: how it is computed, drawn out and written."""
+
+    name: str
+    kind: str  # rows, rows_per_group, groups, sum, values
+    number: UnitValue  # over the rows, or over the rows of each unit and group
+    side: int  # 1 for an upper end, -1 for a lower one
+    range: float
+    scale: float = 1.0  # what 1 stands for under the logarithm
+
+    @property
+    def label(self) -> str:
+        """What tells it from other targets."""
+        return f"{self.kind} {self.name} {self.side}"
+
+    @property
+    def argument(self) -> Expression:
+        """The number of a unit under a logarithm, which is as fine for small bounds as for large ones."""
+        number = typing_rules.apply(Operation.CAST, _column(self.number), type=Type.REAL)
+        sided = number if self.side > 0 else typing_rules.apply(Operation.NEGATE, number)
+        if self.kind == "values":
+            size = typing_rules.apply(Operation.LN, _plus_one(typing_rules.apply(Operation.ABS, sided)))
+            return typing_rules.apply(Operation.MULTIPLY, typing_rules.apply(Operation.SIGN, sided), size)
+        there = typing_rules.apply(Operation.GREATEST, sided, typing_rules.literal(0.0))
+        scaled = typing_rules.apply(Operation.MULTIPLY, there, typing_rules.literal(1.0 / self.scale))
+        return typing_rules.apply(Operation.LN, _plus_one(scaled))
+
+    def aggregate(self, level: Fraction) -> Aggregate:
+        """Return the quantile that is asked."""
+        low = -self.range if self.kind == "values" else 0.0
+        ends = Fraction(low), Fraction(self.range)
+        return Aggregate(self.label, MeasureKind.QUANTILE, self.argument, ends, level)
+
+    def decoded(self, value: float) -> float:
+        """Return a quantile as the number that it stands for."""
+        return math.copysign(math.expm1(abs(value)), value) * self.scale * self.side + 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What is looked at: the rows of each unit, the targets, and how many groups an answer has."""
+
+    said: str
+    units: RowSource
+    first: tuple[_Target, ...]  # beside the count, at a level that is known
+    then: tuple[_Target, ...]  # at levels that follow from the count
+    groups: int
+    measures: int  # of the answer
+    query: QueryPlan | None
+    table: str
+
+
+def suggest(
+    charging: Charging,
+    of: str,
+    price: Price,
+    *,
+    columns: list[str] | None,
+    bounds: Mapping[str, Any] | None,
+    keys: Mapping[str, Any] | None,
+    multiple: float,
+    timeout: float | None,
+) -> Suggestion:
+    """Charge, look and suggest, or return what was stored for the same question.
+
+    Privacy. The whole keeps the guarantee of the price: a count of units and quantiles of one number of each unit, with
+        parts of the price that add up to it; the levels of the second part follow from what the first released.
+        Proof: every part is a `PricedQuery` over one row a unit, and keeps its part; adaptive composition adds.
+    """
+    if isinstance(multiple, bool) or not isinstance(multiple, int | float) or not 0 < multiple < math.inf:
+        raise ParameterError(
+            "multiple must be a number above 0: the answer may cost so many times the price of the suggestion. Nothing "
+            "was spent.",
+            parameter="multiple",
+        )
+    name = str(of).strip()
+    known = name.casefold() in {one.casefold() for one in charging.policy.tables} or " " not in name
+    looked = _of_table(charging, name, columns) if known else _of_query(charging, name, bounds, keys)
+    work = _Work(charging, looked, price, Fraction(multiple))
+    work.check()
+    request = charging.request(
+        work.cost.guarantee, work.digest, f"bounds suggested for {looked.said}", work.first.words()
+    )
+    _, text, record = charging.once(
+        request, lambda _: (None, json.dumps(work.release(charging.engine))), timeout=timeout
+    )
+    found = json.loads(text or "")
+    bounds_, arguments = work.bounds(found)
+    return Suggestion(
+        of=looked.said,
+        unit=charging.policy.unit,
+        people=found["people"],
+        bounds=bounds_,
+        arguments=arguments,
+        noise=work.noise(of, arguments, bounds, keys),
+        later=_in_words(work.later),
+        guarantee=work.cost.guarantee,
+        record=record,
+    )
+
+
+@dataclass(frozen=True)
+class _Work:
+    """One suggestion: its price in two parts, the queries that are asked, and what is made of their answers."""
+
+    charging: Charging
+    looked: _Looked
+    price: Price
+    multiple: Fraction
+
+    @property
+    def cost(self) -> Cost:
+        """What all of it costs."""
+        return cost_under(
+            self.charging.policy.budget, self.price, private_keys=False, relation=self.charging.policy.relation
+        )
+
+    @property
+    def later(self) -> Cost:
+        """The price that the bounds are chosen for."""
+        cost = self.cost
+        more = Fraction(math.sqrt(self.multiple)) if cost.word == "mu" else self.multiple
+        return replace(cost, amount=cost.amount * more)
+
+    @property
+    def _parts(self) -> tuple[Price, Price]:
+        """The prices of the two steps: every number that is released has the same part."""
+        first = 1 + len(self.looked.first)
+        share = Fraction(first, first + len(self.looked.then))
+        cost = self.cost
+        if cost.word != "mu":
+            return cost.part(cost.amount * share), cost.part(cost.amount * (1 - share))
+        whole, own = float(cost.amount), float(share)
+        down = 1.0 - 1e-12  # squares of rounded roots must not add up to more
+        return (
+            cost.part(Fraction(whole * math.sqrt(own) * down)),
+            cost.part(Fraction(whole * math.sqrt(1.0 - own) * down)),
+        )
+
+    @property
+    def first(self) -> PricedQuery:
+        """The number of units, and the numbers of groups."""
+        count = Aggregate("people", MeasureKind.COUNT_ROWS, None, None)
+        return self._priced([count, *(one.aggregate(_GROUPS_LEVEL) for one in self.looked.first)], self._parts[0])
+
+    def second(self, people: float, groups: int) -> PricedQuery:
+        """Return the quantiles that bound rows and sums, at the level that weighs noise against what is cut.
+
+        Raising a cap by one adds the standard deviation s of the noise of a cap of one to the error of a group, and
+        takes away as many as are above the cap there, N(1 - level) of N people in G groups: so N(1 - level) is G s. It
+        is not much less than what the quantile may be off in rank, since nobody is above a cap that is far too high.
+        """
+        off = max(
+            measure.rank_error(part, _HELD) or 0.0
+            for made in [self._asked_at(Fraction(9, 10))]
+            for measure, part in zip(made.measures, made.parts, strict=True)
+            if isinstance(measure, QuantilesOfGroups)
+        )
+        above = max(self.looked.groups * self._noise_of_one(groups), _SAFE * off)
+        level = 1.0 - above / max(people, 1.0)
+        return self._asked_at(Fraction(round(1000 * min(max(level, 0.5), 0.999)), 1000))
+
+    def _noise_of_one(self, groups: int) -> float:
+        """Return the standard deviation of a sum to which a unit adds at most 1 in each of so many groups."""
+        later, measures = self.later, self.looked.measures
+        amount = float(later.amount)
+        if later.word == "epsilon":
+            return math.sqrt(2.0) * measures * groups / amount
+        variance = measures * groups / (2.0 * amount) if later.word == "rho" else measures * groups / amount**2
+        return math.sqrt(variance)
+
+    def _asked_at(self, level: Fraction) -> PricedQuery:
+        return self._priced([one.aggregate(level) for one in self.looked.then], self._parts[1])
+
+    def _priced(self, asked: list[Aggregate], part: Price) -> PricedQuery:
+        plan = QueryPlan(Aggregation(self.looked.units, (), tuple(asked)), ())
+        return priced(plan, self.charging.policy, part)
+
+    def check(self) -> None:
+        """Refuse what the engine cannot say, before the charge."""
+        self.charging.check(self.first)
+        if self.looked.then:
+            self.charging.check(self._asked_at(Fraction(9, 10)))
+
+    @property
+    def digest(self) -> str:
+        """What tells one suggestion from another: what is asked of whom, at which price."""
+        then = [canonical(self._asked_at(Fraction(1, 2)).query)] if self.looked.then else []
+        said = [
+            "suggest",
+            self.first.digest,
+            then,
+            str(self.cost.amount),
+            self.looked.groups,
+            self.looked.measures,
+            str(self.multiple),
+        ]
+        return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+
+    def release(self, engine: Engine) -> dict[str, Any]:
+        """Read the data; what is returned is released."""
+        first = self.first
+        found = _released(first, engine)
+        people = float(found.pop("people")[0])
+        ends = {one.label: _one_end(one, found) for one in self.looked.first}
+        groups = [max(round(one[0] or 0.0), 1) for one in ends.values()]
+        level = float(_GROUPS_LEVEL)
+        known = {name: [*one, level] for name, one in ends.items()}
+        if self.looked.then:
+            second = self.second(people, min([self.looked.groups, *groups]))
+            more = _released(second, engine)
+            level = float(second.query.aggregation.asked[0].level or 0)
+            for one in self.looked.then:
+                known[one.label] = [*_one_end(one, more), level]
+        return {"people": people, "found": known}
+
+    def bounds(self, stored: Mapping[str, Any]) -> tuple[tuple[SuggestedBound, ...], dict[str, Any]]:
+        """Return the bounds, and the arguments of `sql` that they are."""
+        found, made = stored["found"], list[SuggestedBound]()
+        arguments: dict[str, Any] = {}
+        sums: dict[str, tuple[float, float]] = {}
+        for one in (*self.looked.first, *(one for one in self.looked.then if one.side > 0)):
+            value, low, high, level = found[one.label]
+            bound: int | tuple[float, float]
+            if one.kind in ("sum", "values"):
+                least = found.get(replace(one, side=-1).label)
+                ends = 0.0 if least is None else -_nice(-least[0]), _nice(value)
+                bound = ends if ends[0] < ends[1] else (ends[0], ends[0] + _nice(one.scale))
+                if one.kind == "sum":
+                    sums[one.name] = bound
+            else:
+                whole = math.floor(value * 1.001)  # between two whole numbers as many are cut as at the lower one
+                bound = max(min(whole, self._every(one)), 1)
+                arguments[one.kind] = bound
+            cut = 0.0 if one.kind == "groups" and bound == self._every(one) else 1 - level
+            made.append(SuggestedBound(one.name, bound, self._line(one.kind, bound, one.name), cut, low, high))
+        if self.looked.query is None and "rows" in arguments:
+            lines = (one.line.replace("  #", f", rows_per_group = {arguments['rows']}  #") for one in made)
+            made = [replace(one, line=line) for one, line in zip(made, lines, strict=True)]
+        return tuple(made), self._arguments(arguments, sums)
+
+    @staticmethod
+    def _every(one: _Target) -> int:
+        """Return the largest number that a target can be, as the range of its logarithm says."""
+        return min(round(math.expm1(one.range)), LARGEST_BOUND)
+
+    def _arguments(self, limits: dict[str, Any], sums: dict[str, tuple[float, float]]) -> dict[str, Any]:
+        """Return arguments of `sql`: sums and counts are clipped for each unit, and rows bound what is left."""
+        if self.looked.query is None:
+            return {}
+        asked = [one for one in self.looked.query.aggregation.asked if one.kind not in _WHOLE]
+        each = limits.get("rows_per_group") or limits.get("rows")
+        sums |= {_named(one): (0, each) for one in asked if one.kind in _COUNTS and each is not None}
+        kept = {name: one for name, one in limits.items() if self._weighed or name == "groups"}
+        return kept | ({"sums": sums} if sums else {})
+
+    @property
+    def _weighed(self) -> bool:
+        """Whether something is asked that rows of a unit weigh in: no sum, no count, no number of units or values."""
+        asked = self.looked.query.aggregation.asked if self.looked.query is not None else ()
+        return any(one.kind not in (*_COUNTS, *_WHOLE, MeasureKind.SUM) for one in asked)
+
+    def _line(self, kind: str, bound: Any, name: str) -> str:
+        """Return what is written for a bound: an argument, or a line of the policy."""
+        if self.looked.query is not None:
+            asked = self.looked.query.aggregation.asked
+            counts = [f"{json.dumps(_named(one))}: (0, {bound})" for one in asked if one.kind in _COUNTS]
+            lines = [f"{kind}={bound}"] if kind == "groups" or self._weighed else []
+            if kind == "sum":
+                lines = [f"sums={{{json.dumps(name)}: ({bound[0]:g}, {bound[1]:g})}}"]
+            elif kind != "groups" and counts:
+                lines.append(f"sums={{{', '.join(counts)}}}")
+            return ", ".join(lines)
+        place = header(("tables", self.looked.table))
+        if kind == "values":
+            column = header(("tables", self.looked.table, "columns"))
+            return f"{column} {key_in_toml(name)} = {{min = {bound[0]:g}, max = {bound[1]:g}}}"
+        if kind == "sum":
+            return f'sums={{"SUM({name})": ({bound[0]:g}, {bound[1]:g})}}'
+        return f"{place} {kind} = {bound}" + (f"  # by {name}" if kind == "groups" else "")
+
+    def noise(
+        self, sql: str, arguments: Mapping[str, Any], bounds: Mapping[str, Any] | None, keys: Mapping[str, Any] | None
+    ) -> dict[str, tuple[float | None, float | None]]:
+        """Return the noise of the answer with the policy's bounds and with these; no data is read."""
+        if self.looked.query is None:
+            return {}
+        later = self.later
+        before = self._spreads(sql, later, {"bounds": bounds, "keys": keys})
+        limits = {name: arguments[name] for name in ("rows", "groups", "rows_per_group") if name in arguments}
+        own = {"bounds": bounds, "keys": keys, "sums": arguments.get("sums"), "limits": limits}
+        after = self._spreads(sql, later, own)
+        names = [one.name for one in self.looked.query.aggregation.asked if not one.name.startswith("#")]
+        return {name: (before.get(name), after.get(name)) for name in names}
+
+    def _spreads(self, sql: str, later: Cost, options: Mapping[str, Any]) -> dict[str, float | None]:
+        """Return the standard deviation of the noise of every aggregate; nothing where the bounds do not fit."""
+        try:
+            made = self.charging.priced(sql, later.part(later.amount), **options)
+        except DiscreetError:
+            return {}
+        found = {}
+        for asked in made.query.aggregation.asked:
+            index, inner = made.places[asked.name]
+            found[asked.name] = made.measures[index].spread(made.parts[index])[inner]
+        return found
+
+
+def _released(made: PricedQuery, engine: Engine) -> dict[str, tuple[float, float | None, float | None]]:
+    """Release a query without keys, and return every aggregate with its interval."""
+    released = made.release(engine)
+    found = {}
+    for asked in made.query.aggregation.asked:
+        index, inner = made.places[asked.name]
+        ((value, low, high),) = made.measures[index].estimates(released.released[index], made.parts[index], _HELD)[
+            inner
+        ]
+        found[asked.name] = float(value), low, high
+    return found
+
+
+def _one_end(one: _Target, found: Mapping[str, tuple[float, float | None, float | None]]) -> list[float | None]:
+    """Return a quantile with its interval as numbers of the target."""
+    value, low, high = found[one.label]
+    ends = sorted(one.decoded(end) for end in (low, high) if end is not None)
+    return [one.decoded(value), *(ends if len(ends) == 2 else [None, None])]
+
+
+def _of_query(
+    charging: Charging, sql: str, bounds: Mapping[str, Any] | None, keys: Mapping[str, Any] | None
+) -> _Looked:
+    """Return what is looked at for a query: groups of a unit, its rows, and what it adds to each sum."""
+    query = charging.read(sql, bounds=bounds, keys=keys)
+    aggregation = query.aggregation
+    source = _within_domains(aggregation)
+    asked = [one for one in aggregation.asked if one.kind not in _WHOLE]
+    rows = UnitValue("rows", UnitValueKind.COUNT_ROWS, None, Type.INTEGER)
+    sums = {f"sum {place}": one for place, one in enumerate(asked) if one.kind is MeasureKind.SUM}
+    inner = [rows, *(_summed(name, one) for name, one in sums.items())]
+    keyed = [(f"key {place}", key.expression) for place, key in enumerate(aggregation.keys)]
+    pairs = PerUnit(source, tuple(keyed), tuple(inner))
+    several = bool(aggregation.keys) and not aggregation.source.single
+    targets: list[_Target] = []
+    if any(one.kind is not MeasureKind.SUM for one in asked) and not aggregation.source.single:
+        number = UnitValue("most rows", UnitValueKind.MAX, _column(rows), Type.INTEGER)
+        kind = "rows_per_group" if aggregation.keys else "rows"
+        targets.append(_Target(kind, kind, number, 1, _LARGEST))
+    for name, one in sums.items():
+        targets += _of_sum(one, name)
+    groups = UnitValue("groups", UnitValueKind.COUNT_ROWS, None, Type.INTEGER)
+    every = math.prod(len(key.domain) if key.domain is not None else _FEW_GROUPS for key in aggregation.keys)
+    most = math.log1p(every) if aggregation.public else _LARGEST
+    first = [_Target("groups", "groups", groups, 1, most)] if several and every > 1 else []
+    if not targets and not first:
+        raise ParameterError(
+            f"there is nothing to suggest: every {charging.policy.unit} has one row here and counts in full. Nothing "
+            "was spent.",
+            parameter="of",
+        )
+    units = PerUnit(pairs, (), tuple(one.number for one in (*first, *targets)))
+    said = " ".join(sql.split())
+    return _Looked(said, units, tuple(first), tuple(targets), every, max(len(asked), 1), query, aggregation.table)
+
+
+def _of_sum(one: Aggregate, name: str) -> list[_Target]:
+    """Return the upper end of what a unit adds to a sum in a group, and the lower end where it may be below 0."""
+    low, high = one.bounds or (Fraction(0), Fraction(1))
+    scale = float(max(abs(low), abs(high))) / _SMALL
+    column = typing_rules.column(name, Type.REAL)
+    top = UnitValue(f"{name} high", UnitValueKind.MAX, column, Type.REAL)
+    bottom = UnitValue(f"{name} low", UnitValueKind.MIN, column, Type.REAL)
+    found = [_Target(_named(one), "sum", top, 1, _WIDEST, scale)]
+    return found if low >= 0 else [*found, _Target(_named(one), "sum", bottom, -1, _WIDEST, scale)]
+
+
+def _named(one: Aggregate) -> str:
+    """Return how `sums=` names an aggregate: by its name in the answer, or as it is written where it has none."""
+    if not one.name.startswith("#"):
+        return one.name
+    word = one.kind.value.partition("(")[0]
+    return "COUNT(*)" if one.argument is None else f"{word}({written_expression(one.argument)})"
+
+
+def _summed(name: str, one: Aggregate) -> UnitValue:
+    """Return what a unit adds to a sum, values clipped to their range."""
+    if one.bounds is None:
+        raise AssertionError("a sum has bounds")
+    return UnitValue(name, UnitValueKind.SUM, one.argument, Type.REAL, FixedPoint.between(one.bounds))
+
+
+def _within_domains(aggregation: Aggregation) -> RowSource:
+    """Return the rows that are in a public group, where the values are few enough to list."""
+    source = aggregation.source
+    for key in aggregation.keys:
+        if key.domain is not None and len(key.domain) <= _MOST_LISTED and None not in key.domain:
+            listed = [typing_rules.literal(value) for value in key.domain]
+            source = FilterRows(source, typing_rules.apply(Operation.IN, key.expression, *listed))
+    return source
+
+
+def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Looked:
+    """Return what is looked at for a table: rows, groups by public columns, values and sums of numbers."""
+    table = table_named(charging.policy, name)
+    if isinstance(table.unit, UnitIsRow):
+        raise ParameterError(
+            f"every row of {table.name} is a {charging.policy.unit} of its own, so there is nothing to bound. Nothing "
+            "was spent.",
+            parameter="of",
+        )
+    own = {table.unit.column} if isinstance(table.unit, UnitColumn | UnitLink) else set()
+    unknown = [one for one in columns or [] if one not in table.columns]
+    if unknown:
+        raise ParameterError(f"{table.name} has no column {unknown[0][:80]!r}. Nothing was spent.", parameter="columns")
+    first: list[_Target] = []
+    rows = UnitValue("rows", UnitValueKind.COUNT_ROWS, None, Type.INTEGER)
+    then = [_Target("rows", "rows", rows, 1, _LARGEST)]
+    for one in table.columns.values():
+        if one.name in own or (columns is not None and one.name not in columns):
+            continue
+        column = typing_rules.column(one.name, one.type, one.interval if one.type.numeric else None)
+        if one.domain is not None:
+            number = UnitValue(f"groups by {one.name}", UnitValueKind.COUNT_DISTINCT, column, Type.INTEGER)
+            first.append(_Target(one.name, "groups", number, 1, math.log1p(len(one.domain))))
+        elif one.type.numeric and one.interval is not None and one.interval[0] < one.interval[1]:
+            asked = Aggregate(one.name, MeasureKind.SUM, column, one.interval)
+            for target in _of_sum(asked, f"sum of {one.name}"):
+                then.append(replace(target, number=_summed(f"sum of {one.name}", asked)))
+        elif one.type.numeric and one.interval is None:
+            for kind, side in ((UnitValueKind.MAX, 1), (UnitValueKind.MIN, -1)):
+                number = UnitValue(f"{kind.value} of {one.name}", kind, column, one.type)
+                then.append(_Target(one.name, "values", number, side, _FARTHEST))
+    numbers = {one.number.name: one.number for one in (*first, *then)}
+    units = PerUnit(Scan(table.name), (), tuple(numbers.values()))
+    return _Looked(table.name, units, tuple(first), tuple(then), 1, 1, None, table.name)
+
+
+def _column(value: UnitValue) -> Column:
+    return typing_rules.column(value.name, value.type)
+
+
+def _plus_one(expression: Expression) -> Expression:
+    return typing_rules.apply(Operation.ADD, expression, typing_rules.literal(1.0))
+
+
+def _nice(value: float) -> float:
+    """Return a number of two digits at least as far from 0, for ends above 0; what is below is rounded towards 0.
+
+    >>> _nice(12_345.0), _nice(0.0), _nice(-1234.0)
+    (13000.0, 0.0, -1200.0)
+    """
+    if not value:
+        return 0.0
+    step = 10.0 ** (math.floor(math.log10(abs(value))) - 1)
+    return float(f"{math.ceil(value / step - 1e-9) * step:.6g}")
+
+
+def _in_words(cost: Cost) -> str:
+    return f"{cost.word} {float(cost.amount):.4g}"

@@ -1,0 +1,149 @@
+"""Intervals of what is computed from answers: they hold the truth as often as they say, at every size."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import binom
+
+from discreet.errors import ParameterError
+from discreet.privacy import ZCDP, PureDP
+from discreet.query import Session
+from discreet.query.answer import Answer, Record, finished
+from discreet.query.engines import evaluate
+from discreet.query.pricing import read_price
+
+CONFIDENCE = 0.9
+FALSE_ALARM = 1e-11  # of one count; a hundred of them are looked at
+QUESTIONS = {  # and what is true, from the rows n, the sums s and the rows o for which a condition holds
+    "SELECT g, SUM(x) / COUNT(*) AS y FROM t GROUP BY g": lambda n, s, o: s / n,
+    "SELECT g, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS y FROM t GROUP BY g": lambda n, s, o: 100 * n / n.sum(),
+    "SELECT g, COUNT_IF(o) - (COUNT(*) - COUNT_IF(o)) AS y FROM t GROUP BY g": lambda n, s, o: 2 * o - n,
+    "SELECT g, SUM(COUNT(*)) OVER (ORDER BY g) AS y FROM t GROUP BY g": lambda n, s, o: np.cumsum(n),
+    "SELECT g, COUNT(*) - LAG(COUNT(*), 1, 0) OVER (ORDER BY g) AS y FROM t GROUP BY g": lambda n, s, o: np.diff(
+        n, prepend=0
+    ),
+    "SELECT g, AVG(x) * 3 - 1 AS y FROM t GROUP BY g": lambda n, s, o: 3 * s / n - 1,
+    "SELECT g, CASE WHEN g = 0 THEN 0.5 * SUM(x) ELSE SUM(x) - 7 END AS y FROM t GROUP BY g": lambda n, s, o: np.where(
+        np.arange(len(n)) == 0, 0.5 * s, s - 7
+    ),
+    "SELECT SUM(n) AS y FROM (SELECT g, COUNT(*) AS n FROM t GROUP BY g)": lambda n, s, o: n.sum()[None],
+    "SELECT g, SQRT(COUNT(*)) AS y FROM t GROUP BY g": lambda n, s, o: np.sqrt(n),
+    "SELECT AVG(x) AS y FROM t GROUP BY GROUPING SETS ((g), ()) HAVING GROUPING(g) = 1": lambda n, s, o: (
+        s.sum()[None] / n.sum()
+    ),
+    "SELECT COUNT(*) AS y FROM t GROUP BY ROLLUP (g)": lambda n, s, o: np.append(n, n.sum()),
+}
+BUDGETS = {"laplace": (PureDP(1), {"epsilon": 1}), "gaussian": (ZCDP(1), {"rho": 0.05})}
+
+
+def rows(size):
+    counts = [size, 2 * size, 5 * size]
+    group = np.repeat(np.arange(3), counts)
+    place = np.arange(len(group))
+    return pd.DataFrame({"g": group, "x": (place * 7 % 21).astype(float), "o": place % 3 == 0})
+
+
+def opened(size, budget):
+    columns = {"g": {"type": "integer", "values": [0, 1, 2]}, "x": {"min": 0, "max": 20}, "o": {"type": "boolean"}}
+    return Session.from_frames(t=rows(size), unit="row", budget=budget, columns=columns)
+
+
+def fresh(session, made):
+    """Return an answer to a priced question, with noise of its own."""
+    released = made.release(session.engine)
+    record = Record(1, "", "analyst", replayed=False)
+    return Answer(made, released, finished(made, released, evaluate), record, "row", "test")
+
+
+@pytest.mark.theorem("ComputedIntervals.accuracy")
+@pytest.mark.parametrize("sql", QUESTIONS)
+def test_intervals_hold_the_truth_as_often_as_they_say(sql, rounds):
+    runs = rounds(sample=20, full=2_000)
+    for size, budget in ((30, "laplace"), (300, "gaussian")):
+        frame = rows(size)
+        n, s, o = (frame.groupby("g")[name].agg(how) for name, how in (("x", "size"), ("x", "sum"), ("o", "sum")))
+        truth = QUESTIONS[sql](*(np.asarray(one, dtype=float) for one in (n, s, o)))
+        with opened(size, BUDGETS[budget][0]) as session:
+            made = session._charging.priced(sql, read_price(**BUDGETS[budget][1]))
+            held = np.zeros(len(truth))
+            for _ in range(runs):
+                found = fresh(session, made).estimates("y", CONFIDENCE)
+                held += [one.low is None or one.low <= true <= one.high for one, true in zip(found, truth, strict=True)]
+        assert (held >= binom.ppf(FALSE_ALARM, runs, CONFIDENCE)).all(), (size, held)
+
+
+def test_a_share_knows_that_its_part_is_in_the_total():
+    with opened(300, PureDP(10)) as session:
+        share = session.sql("SELECT g, COUNT(*) / SUM(COUNT(*)) OVER () AS y FROM t GROUP BY g", epsilon=1)
+        same = session.sql("SELECT g, COUNT(*) / COUNT(*) AS y, COUNT(*) - COUNT(*) AS z FROM t GROUP BY g", epsilon=1)
+        whole = session.sql("SELECT COUNT(*) / SUM(COUNT(*)) OVER () AS y FROM t", epsilon=1)
+    assert all(0 < one.low < one.value < one.high < 1 for one in share.estimates("y"))
+    for one in (*same.estimates("y"), *whole.estimates("y")):
+        assert one.low == pytest.approx(1, abs=1e-6)
+        assert one.high == pytest.approx(1, abs=1e-6)
+    assert all(abs(one.low) < 1e-9 > abs(one.high) for one in same.estimates("z"))
+
+
+def test_a_ratio_whose_denominator_is_within_its_noise_has_no_interval_and_a_mean_its_bounds():
+    with opened(30, PureDP(10)) as session:
+        narrow = "SELECT SUM(x) / COUNT_IF(x > 99) AS y, 2 * AVG(x) FILTER (WHERE x > 99) AS m FROM t"
+        answer = session.sql(narrow, epsilon=0.001)
+    ratio, mean = answer.estimates("y")[0], answer.estimates("m")[0]
+    assert (ratio.low, ratio.high) == (None, None) or ratio.low <= ratio.value <= ratio.high
+    assert 0 <= mean.low <= mean.value <= mean.high <= 40
+    assert "no interval" in answer.intervals(0.999999).caption or ratio.low is not None
+
+
+def test_derived_columns_are_no_measurements_and_leave_the_forms_of_an_answer_right():
+    with opened(300, PureDP(10)) as session:
+        answer = session.sql(
+            "SELECT g, COUNT(*) AS n, SUM(x) / COUNT(*) AS y, RANK() OVER (ORDER BY COUNT(*)) AS r, "
+            "MAX(COUNT(*)) OVER () AS m, CASE WHEN COUNT(*) > 5 THEN 'many' END AS w FROM t GROUP BY g",
+            epsilon=1,
+        )
+    assert answer.measured == ("n",)
+    assert answer.derived == ("y",)
+    assert len(answer.measurements) == 2
+    names = ["g", "n", "n_low", "n_high", "y", "y_low", "y_high", "r", "m", "w"]
+    assert list(answer.to_dict()) == names == list(answer.to_pandas().columns) == list(answer.intervals().columns)
+    alone, together = answer.intervals(), answer.intervals(together=True)
+    low = names.index("y_low")
+    assert all(two[low] < one[low] for one, two in zip(alone.rows, together.rows, strict=True))
+    assert set(answer.noise) == {"n"}
+    assert "<svg" in answer.plot("y").svg()
+    assert "y_low" in answer.certificate().fields["answer"]
+    for name in ("r", "m", "w", "g"):
+        with pytest.raises(ParameterError, match="no interval"):
+            answer.estimates(name)
+
+
+def test_the_same_answer_has_the_same_intervals_and_another_select_around_it_is_free():
+    with opened(300, PureDP(10)) as session:
+        one = session.sql("SELECT g, SQRT(COUNT(*)) AS y FROM t GROUP BY g", epsilon=1)
+        again = session.sql("SELECT g, SQRT(COUNT(*)) AS y FROM t GROUP BY g", epsilon=1)
+        other = session.sql("SELECT COUNT(*) / SUM(COUNT(*)) OVER () AS s FROM t GROUP BY ROLLUP (g)", epsilon=1)
+        charges = session.ledger.balance().charges
+    assert one.to_dict() == again.to_dict()
+    assert (again.record.replayed, other.record.replayed, charges) == (True, True, 1)
+
+
+def test_totals_add_up_exactly_and_their_intervals_are_those_of_sums():
+    with opened(300, PureDP(10)) as session:
+        answer = session.sql("SELECT g, o, COUNT(*) AS n FROM t GROUP BY CUBE (g, o)", epsilon=1)
+    cells = {(g, o): n for g, o, n in answer.rows}
+    assert cells[None, None] == sum(n for (g, o), n in cells.items() if g is not None and o is not None)
+    assert all(cells[g, None] == cells[g, True] + cells[g, False] for g in (0, 1, 2))
+    widths = {(g, o): one.high - one.low for (g, o, _), one in zip(answer.rows, answer.estimates("n"), strict=True)}
+    assert widths[0, True] < widths[0, None] < widths[None, True] < widths[None, None]
+    assert widths[None, None] < math.sqrt(6) * widths[0, True]
+
+
+def test_plain_answers_load_nothing_for_intervals_of_computed_columns():
+    with opened(30, PureDP(10)) as session:
+        answer = session.sql("SELECT g, COUNT(*) AS n FROM t GROUP BY g ORDER BY n", epsilon=1)
+    assert answer.derived == ()
+    assert "_after_noise" not in vars(answer)

@@ -1,0 +1,165 @@
+"""Suggested bounds: found at one charge, near what people have, free when asked again, and usable as they are."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import discreet as dp
+from discreet.errors import BudgetExceeded, ParameterError, UnknownName
+
+WARDS = ["a", "b", "c"]
+COLUMNS = {"ward": {"values": WARDS}, "cost": {"min": 0, "max": 100}, "refund": {"min": -50, "max": 10}}
+PEOPLE = 400
+QUERY = "SELECT ward, COUNT(*) AS n, SUM(cost) AS cost FROM visits GROUP BY ward"
+EXACT, LATER = 10**6, 10**-6  # quantiles are those of the rows, for answers at an epsilon of 1
+
+
+def visits() -> pd.DataFrame:
+    """Everybody has 6 rows, two in each ward, but for 4 people with 60."""
+    rows = [(person, WARDS[place % 3]) for person in range(PEOPLE) for place in range(60 if person < 4 else 6)]
+    frame = pd.DataFrame(rows, columns=["person", "ward"])
+    return frame.assign(cost=10.0, refund=-5.0, fee=np.where(frame.person % 2 == 0, -3.0, 700.0))
+
+
+@pytest.fixture
+def session():
+    with dp.Session.from_frames(
+        visits=visits(), unit="person", rows=50, budget=dp.PureDP(10**7), columns=COLUMNS
+    ) as made:
+        yield made
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParameter")
+
+
+@pytest.mark.theorem("suggest.privacy")
+@pytest.mark.parametrize(
+    ("budget", "price"),
+    [
+        (dp.PureDP(2), {"epsilon": 0.5}),
+        (dp.ZCDP(2, delta=1e-6), {"rho": 0.5}),
+        (dp.ZCDP(2, delta=1e-6), {"epsilon": 0.5}),
+        (dp.GaussianDP(2), {"mu": 0.5}),
+        (dp.ApproxDP(2, 1e-6), {"share": 0.25}),
+    ],
+)
+def test_a_suggestion_is_one_charge_at_its_price_and_its_parts_add_up_to_it(budget, price):
+    from discreet.query.pricing import read_price
+    from discreet.query.session.suggest import _of_query, _Work
+
+    with dp.Session.from_frames(visits=visits(), unit="person", rows=50, budget=budget, columns=COLUMNS) as session:
+        work = _Work(session._charging, _of_query(session._charging, QUERY, None, None), read_price(**price), 4)
+        whole = session.suggest(QUERY, **price)
+        assert whole.guarantee == work.cost.guarantee
+        parts = [*work.first.parts, *work.second(400.0, 3).parts]
+        amounts = [one.epsilon or one.rho or one.mu for one in parts]
+        spent = sum(one**2 for one in amounts) if work.cost.word == "mu" else sum(amounts)
+        stated = work.cost.amount**2 if work.cost.word == "mu" else work.cost.amount
+        assert float(stated) * (1 - 1e-9) <= float(spent) <= stated
+        assert session.balance.charges == 1
+
+
+def test_bounds_are_near_what_people_have(session):
+    found = session.suggest(QUERY, epsilon=EXACT, multiple=LATER)
+    assert abs(found.people - PEOPLE) < 0.5
+    assert found.arguments["groups"] == 3
+    assert found.arguments["sums"]["n"] == (0, 2)
+    low, high = found.arguments["sums"]["cost"]
+    assert low == 0
+    assert 20 <= high <= 22
+    assert "groups=3" in found.lines
+    answer = session.sql(QUERY, epsilon=EXACT, **found.arguments)
+    assert answer["n"] == pytest.approx([2 * PEOPLE] * 3, abs=1)
+    before, after = found.noise["n"]
+    assert after < before / 5
+
+
+def test_a_table_has_lines_for_its_policy(session):
+    found = session.suggest("visits", epsilon=EXACT, multiple=LATER / 10)
+    lines = "\n".join(found.lines)
+    assert "[tables.visits] rows = 6" in lines
+    assert "groups = 3, rows_per_group = 6  # by ward" in lines
+    assert 'sums={"SUM(cost)": (0, 60)}' in lines or 'sums={"SUM(cost)": (0, 61)}' in lines
+    assert "[tables.visits.columns] fee = {min = -3" in lines
+    values = {one.name: one.value for one in found.bounds}
+    assert values["refund"][0] <= -30
+    assert values["refund"][0] >= -31
+    assert not found.arguments
+    assert found.noise == {}
+    some = session.suggest("visits", epsilon=EXACT, multiple=LATER, columns=["fee"])
+    assert {one.name for one in some.bounds} == {"rows", "fee"}
+
+
+def test_a_suggestion_that_was_paid_is_free_and_the_same(session):
+    first = session.suggest(QUERY, epsilon=1)
+    spent = session.balance.spent
+    again = session.suggest(QUERY, epsilon=1)
+    assert session.balance.spent == spent
+    assert again.record.replayed
+    assert (again.bounds, again.arguments, again.people) == (first.bounds, first.arguments, first.people)
+    assert not session.suggest(QUERY, epsilon=1, multiple=2).record.replayed
+
+
+def test_it_is_shown_like_other_results(session):
+    found = session.suggest(QUERY, epsilon=1)
+    assert json.loads(json.dumps(found.to_dict()))["arguments"]["groups"] == 3
+    for words in ("write", "share of persons", "chosen for an answer at", "epsilon 1 "):
+        assert words in str(found)
+    assert "<table" in found._repr_html_()
+    assert found.plot().svg().startswith("<?xml")
+    assert found.relation is found.guarantee.relation
+
+
+def test_means_get_a_bound_on_rows_and_private_keys_one_on_groups(session):
+    assert session.suggest("SELECT AVG(cost) AS m FROM visits", epsilon=EXACT, multiple=LATER / 10).arguments == {
+        "rows": 6
+    }
+    keyed = session.suggest("SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward", epsilon=EXACT, multiple=LATER)
+    assert keyed.arguments == {"groups": 3, "rows_per_group": 2}
+    hidden = session.suggest("SELECT SUM(cost) / COUNT(*) AS m FROM visits", epsilon=EXACT, multiple=LATER)
+    assert set(hidden.arguments["sums"]) == {"SUM(cost)", "COUNT(*)"}
+    session.sql("SELECT SUM(cost) / COUNT(*) AS m FROM visits", epsilon=1, **hidden.arguments)
+
+
+def test_what_cannot_be_suggested_is_refused_and_costs_nothing(session):
+    for of, error in (
+        ("nothing", UnknownName),
+        ("SELECT AVG(n) FROM (SELECT person, COUNT(*) AS n FROM x)", UnknownName),
+    ):
+        with pytest.raises(error, match="Nothing was spent"):
+            session.suggest(of, epsilon=1)
+    with pytest.raises(ParameterError, match="nothing to suggest"):
+        session.suggest("SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person)", epsilon=1)
+    with pytest.raises(ParameterError, match="multiple must be"):
+        session.suggest(QUERY, epsilon=1, multiple=0)
+    with pytest.raises(ParameterError, match="has no column"):
+        session.suggest("visits", epsilon=1, columns=["nothing"])
+    with pytest.raises(BudgetExceeded):
+        session.suggest(QUERY, epsilon=10**8)
+    assert session.balance.charges == 0
+
+
+def test_rows_that_are_units_have_nothing_to_bound():
+    session = dp.Session.from_frames(visits=visits(), unit="row", budget=dp.PureDP(1), columns=COLUMNS)
+    with session, pytest.raises(ParameterError, match="nothing to bound"):
+        session.suggest("visits", epsilon=1)
+
+
+def test_neighbors_are_asked_alike():
+    """The plan, the price, the digest and the statements follow from public words; people change the noise alone."""
+    from discreet.query.pricing import read_price
+    from discreet.query.session.suggest import _of_query, _Work
+
+    told = []
+    for frame in (visits(), visits().query("person > 7")):
+        with dp.Session.from_frames(
+            visits=frame, unit="person", rows=50, budget=dp.PureDP(9), columns=COLUMNS, lineage="hospital"
+        ) as session:
+            work = _Work(session._charging, _of_query(session._charging, QUERY, None, None), read_price(epsilon=1), 4)
+            texts = [session.engine.text(one) for one in (*work.first.requests, *work.second(400.0, 3).requests)]
+            told.append((work.digest, texts, work.cost))
+    assert told[0] == told[1]
