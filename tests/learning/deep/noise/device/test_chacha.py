@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 
@@ -74,8 +72,8 @@ def test_a_stream_is_the_blocks_in_order(count):
 
 def test_every_call_takes_a_new_key(monkeypatch):
     taken = []
-    real = chacha._new_key
-    monkeypatch.setattr(chacha, "_new_key", lambda: taken.append(real()) or taken[-1])
+    real = chacha.new_key
+    monkeypatch.setattr(chacha, "new_key", lambda: taken.append(real()) or taken[-1])
     chacha.keystream(1)
     taken.clear()
     for _ in range(50):
@@ -127,29 +125,6 @@ def test_a_device_is_compared_once(monkeypatch):
     chacha.keystream(1)
     assert len(asked) == 1
     assert chacha._trusted == {"cpu"}
-
-
-def test_where_nothing_can_be_compiled_the_plain_operations_are_used(monkeypatch):
-    def refuse():
-        raise RuntimeError("no compiler")
-
-    monkeypatch.setattr(chacha, "_failed", set())
-    monkeypatch.setattr(chacha, "_compiled", refuse)
-    state = torch.arange(32, dtype=torch.int32).reshape(16, 2)
-    assert torch.equal(chacha._compiled_double_round(state), chacha._double_round(state))
-    assert chacha._failed == {"compiled"}
-    assert chacha._mixer(torch.device("cuda")) is chacha._double_round
-    monkeypatch.setattr(chacha, "_failed", set())
-    assert chacha._mixer(torch.device("cuda")) is chacha._compiled_double_round
-    assert chacha._mixer(torch.device("cpu")) is chacha._double_round
-
-
-@pytest.mark.soak
-@pytest.mark.skipif(shutil.which("g++") is None, reason="needs a compiler")
-@pytest.mark.filterwarnings("ignore")  # torch's compiler uses what torch itself calls deprecated
-def test_the_compiled_round_is_the_same():
-    state = torch.randint(-(2**31), 2**31 - 1, (16, 1000), dtype=torch.int32)
-    assert torch.equal(chacha._compiled()(state), chacha._double_round(state))
 
 
 @pytest.mark.parametrize(("first", "count"), [(-1, 1), (0, (1 << 31) + 1), ((1 << 31) - 1, 2)])

@@ -15,7 +15,7 @@ from discreet.laws import RoundedGaussian  # noqa: E402  torch comes first
 from discreet.laws.noise.gaussian.block_table import block_table  # noqa: E402
 from discreet.laws.noise.gaussian.gaussian_sampler import RESIDUAL  # noqa: E402
 from discreet.learning.deep.noise import CorrelatedRelease, GradientGrid, IntegerRelease, integer_release  # noqa: E402
-from discreet.learning.deep.noise.device import DeviceNoise, device_noise  # noqa: E402
+from discreet.learning.deep.noise.device import DeviceNoise, chacha, device_noise  # noqa: E402
 from tests.laws.agreement import assert_counts_fit, assert_fits  # noqa: E402
 from tests.randomness.sources import Stream, in_child  # noqa: E402
 
@@ -103,15 +103,26 @@ def test_open_pairs_are_settled_and_all_else_is_untouched(monkeypatch):
         return np.arange(blocks.size) + (1 << 50)
 
     monkeypatch.setattr(table, "settle", settle, raising=False)
-    pairs = torch.from_numpy(words("pairs", 400_000))
-    drawn = noise._drawn(pairs)
-    values, flagged, chosen = noise._decided(*pairs.view(2, -1))
+    key = bytes(range(32))
+    drawn = noise._drawn(key, 200_000)
+    first, second = noise._pairs(key, 200_000)
+    values, flagged, chosen = noise._decided(first, second)
     places = flagged.nonzero().squeeze(1)
     assert places.numel() == seen[0][0].size > 0
     assert np.array_equal(seen[0][0], chosen[places].numpy())
-    assert np.array_equal(seen[0][1].view(np.int64), pairs.view(2, -1)[1][places].numpy())
+    assert np.array_equal(seen[0][1].view(np.int64), second[places].numpy())
     assert drawn[places].tolist() == [(1 << 50) + i for i in range(places.numel())]
     assert torch.equal(drawn[~flagged], values[~flagged])
+
+
+@pytest.mark.parametrize("count", [1, 4, 4_001])
+def test_each_draw_has_two_words_of_the_stream_of_its_own(count):
+    key = bytes(range(32))
+    blocks = -(-count // 4)
+    stream = chacha.keystream(8 * blocks, "cpu", key).tolist()
+    first, second = DeviceNoise(SCALES["2^31"], 1, "cpu")._pairs(key, count)
+    wanted = [(stream[8 * block + 2 * j], stream[8 * block + 2 * j + 1]) for j in range(4) for block in range(blocks)]
+    assert list(zip(first.tolist(), second.tolist(), strict=True)) == wanted[:count]
 
 
 def test_vectors_longer_than_a_chunk_are_whole(monkeypatch):
@@ -160,7 +171,7 @@ def test_a_release_with_noise_of_the_device_has_the_law(kind, monkeypatch, round
     assert_fits(RoundedGaussian(release.grid.noise_scale), noise, comparisons=2, degrees=20)
 
 
-def test_the_processor_draws_ahead_and_so_do_scales_without_a_table():
+def test_the_processor_draws_ahead_and_so_do_short_vectors_and_scales_without_a_table():
     grid = GradientGrid(
         norm=Fraction(1), dimension=3, physical=1, batches=1, summation_error=Fraction(0), scale=Fraction(1, 2**20),
         fixed_slots=True,
