@@ -42,6 +42,7 @@ WIDE = Normal(0, 2)
 ONE = noisy_counts(31, noise=NOISE)
 TWO = noisy_counts({"a": 31, "b": 5}, noise=NOISE, table="t", release="r")
 THREE = noisy_counts({"a": 500, "b": 300, "c": 210}, noise=NOISE)
+AREAS = posterior(TWO, DirichletMultinomial(1), seed=1)
 KNOWN = posterior(ONE, BetaBinomial(1, 1, people=100), seed=1)
 
 
@@ -59,7 +60,7 @@ def test_priors_at_the_ends_of_floats_are_priors_or_refused() -> None:
     with pytest.raises(ParameterError, match="mean must be a number of people"):
         PoissonPeople(1e200)
     with pytest.raises(ParameterError, match="must end somewhere"):
-        posterior(ONE, PoissonGamma(1, 1e-300, 1e300), seed=1)
+        posterior(ONE, PoissonGamma(1, 1e-300, 1e200), seed=1)
 
 
 @pytest.mark.parametrize("people", [None, 0])
@@ -127,6 +128,20 @@ STATED: list[Any] = [
     lambda: combine_estimates([1e200, -1e200], [1, 1]),
     lambda: synthetic_tables(KNOWN, size=10).estimate(len),  # type: ignore[arg-type]
     lambda: synthetic_tables(KNOWN, size=10).estimate(lambda rows: (rows["share"].mean(), 0.1), people=0),
+    lambda: KNOWN.interval(np.zeros(2)),  # type: ignore[arg-type]
+    lambda: KNOWN.interval("share", 10**5000),
+    lambda: KNOWN.probability("share", above=np.array([1.0])),  # type: ignore[arg-type]
+    lambda: KNOWN[()],
+    lambda: bayes.difference(None, "share", "a", "b"),  # type: ignore[arg-type]
+    lambda: bayes.beats(AREAS, "share", np.zeros(2), "b"),
+    lambda: bayes.cheapest_price(BetaBinomial(1, 1, people=5), None, width=0.1, word=np.zeros(2)),  # type: ignore[arg-type]
+    lambda: bayes.counts_plan(None, relation=dp.Relation.ADD_REMOVE),  # type: ignore[arg-type]
+    lambda: bayes.counts_plan(["a"], key=None, relation=dp.Relation.ADD_REMOVE),  # type: ignore[arg-type]
+    lambda: bayes.counts_plan([[]], relation=dp.Relation.ADD_REMOVE),
+    lambda: combine_estimates([10**5000, 1], [1, 1]),
+    lambda: combine_estimates([1, 2], [1, 1], ratio=10**5000),
+    lambda: noisy_counts(3, noise=NOISE, where=[]),  # type: ignore[arg-type]
+    lambda: noisy_counts(3, noise=NOISE, release={}),  # type: ignore[arg-type]
     lambda: BetaBinomial(10**5000, 1),
     lambda: BetaBinomial(1, -(10**5000)),
     lambda: BetaBinomial(1, 1, people=10**5000),

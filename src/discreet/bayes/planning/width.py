@@ -177,7 +177,7 @@ def cheapest_price(
     >>> bool(found.width.value <= 0.3)
     True
     """
-    if word not in WORDS:
+    if not isinstance(word, str) or word not in WORDS:
         raise ParameterError(
             'word must be "epsilon", "rho" or "mu"; got another, write word="epsilon"', parameter="word"
         )
