@@ -87,6 +87,8 @@ class Charging:
     ) -> PricedQuery:
         """Read and price a query; no data is touched. With bounds of its own it does not ask a bounded table."""
         stated = _limits(**(limits or {}))
+        if not isinstance(bias, bool):
+            raise ParameterError("bias must be True or False. Nothing was spent.", parameter="bias")
         query = self.read(sql, bounds=bounds, keys=keys, sums=sums)
         if bias and query.totals:
             raise UnsupportedSQL(

@@ -259,7 +259,7 @@ class Session:
             timeout: seconds to wait while the same is being looked for elsewhere, as for `sql`.
         """
         price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
-        listed = None if columns is None else list(columns)
+        listed = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
         given: dict[str, Any] = {
             "columns": listed,
             "bounds": bounds,
