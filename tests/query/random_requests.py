@@ -25,6 +25,7 @@ from discreet.query.plan.request import (
     Groups,
     NormWeights,
     One,
+    Paired,
     Present,
     RowWeights,
     Steps,
@@ -271,6 +272,9 @@ def cells_of(source: random.Random, form: Form) -> tuple[Cell, ...]:
         Steps(number, scale, power=2, offset=source.choice([0, scale.start])),
         Steps(number, scale, offset=source.choice([-7, 9])),
     ]
+    other = source.choice([column("y", Type.REAL), column("j", Type.INTEGER), number])
+    pair = Steps(number, FixedPoint(-3, 5, Fraction(2)), offset=-3), Steps(other, FixedPoint(0, 1000, Fraction(1, 4)))
+    cells.append(Paired(*pair, source.choice([(0, 0), (1, 0), (0, 1), (2, 0), (1, 1), (0, 2)])))
     if isinstance(form, Groups | EachRow):
         cells += [Units(), *(unit_total(source, number, scale) for _ in range(2))]
     return tuple(source.sample(cells, source.randint(1, len(cells))))

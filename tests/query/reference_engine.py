@@ -25,6 +25,7 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     Present,
     RowWeights,
     Steps,
@@ -292,6 +293,12 @@ def _value(cell: Cell, row: Mapping[str, Any]) -> int:
         return 1
     if isinstance(cell, Present):
         return int(oracle.evaluate(cell.argument, row) is not None)
+    if isinstance(cell, Paired):
+        places = [oracle.position(oracle.evaluate(one.argument, row), one.scale) for one in (cell.first, cell.second)]
+        if None in places:
+            return 0
+        offsets = (cell.first.offset, cell.second.offset)
+        return math.prod((place + off) ** p for place, off, p in zip(places, offsets, cell.powers, strict=True))
     assert isinstance(cell, Steps)
     place = oracle.position(oracle.evaluate(cell.argument, row), cell.scale)
     return 0 if place is None else (place + cell.offset) ** cell.power

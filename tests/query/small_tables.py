@@ -67,12 +67,15 @@ def asked(kind, name="answer", *, low=0, high=5, level=None, type=Type.INTEGER):
     """One aggregate over x, or over rows or units."""
     bare = kind in (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_UNITS)
     ranged = not kind.name.startswith("COUNT_")
+    pairs = kind in (MeasureKind.CORRELATION, MeasureKind.SLOPE)
     return Aggregate(
         name,
         kind,
         None if bare else x_column(low, high, type),
         (Fraction(low), Fraction(high)) if ranged else None,
         level,
+        second=x_column(low, high, type) if pairs else None,
+        second_bounds=(Fraction(low), Fraction(high)) if pairs else None,
     )
 
 

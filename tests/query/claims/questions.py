@@ -369,7 +369,8 @@ TRADE: list[Question] = [
     (
         "union",
         "SELECT 'orders' AS what, COUNT(*) AS n FROM orders UNION ALL SELECT 'lines', COUNT(*) FROM lineitem",
-        "",
+        "SELECT what, COUNT(*) AS n FROM (SELECT 'orders' AS what, o_custkey FROM orders UNION ALL SELECT 'lines', "
+        "o_custkey FROM lineitem JOIN orders ON l_orderkey = o_orderkey) GROUP BY what",
     ),
 ]
 

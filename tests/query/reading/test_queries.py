@@ -64,6 +64,8 @@ def test_every_aggregate_is_understood_in_all_its_spellings():
             "APPROX_QUANTILE(cost, 0.5)",
             "PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY cost)",
         ),
+        MeasureKind.CORRELATION: ("CORR(cost, age)", "corr(cost, age) FILTER (WHERE age > 3)"),
+        MeasureKind.SLOPE: ("REGR_SLOPE(cost, age)", "REGR_SLOPE(CLAMP(fee, 0, 5), (age))"),
     }
     assert set(spellings) == set(MeasureKind)
     for kind, texts in spellings.items():

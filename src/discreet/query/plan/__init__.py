@@ -34,6 +34,7 @@ from discreet.query.plan.request import (
     HistogramRequest,
     NormWeights,
     One,
+    Paired,
     Present,
     Request,
     RowWeights,

@@ -14,6 +14,7 @@ import json
 import math
 from collections.abc import Sequence
 from datetime import date, datetime
+from fractions import Fraction
 from typing import Any
 
 from discreet.query.expression import Expression, Type, Value
@@ -38,9 +39,10 @@ def canonical(query: QueryPlan) -> str:
         [
             one.kind.name,
             nodes.number(one.argument, names) if one.argument is not None else None,
-            [str(end) for end in one.bounds] if one.bounds is not None else None,
+            _ends(one.bounds),
             str(one.level) if one.level is not None else None,
-            *([[str(end) for end in one.sums]] if one.sums is not None else []),
+            *([] if one.second is None else [nodes.number(one.second, names), _ends(one.second_bounds)]),
+            *([] if one.sums is None else [_ends(one.sums)]),
         ]
         for one in query.aggregation.asked
     ]
@@ -50,6 +52,10 @@ def canonical(query: QueryPlan) -> str:
     return json.dumps(
         {"version": VERSION, **nodes.renumbered(content), "names": shown}, sort_keys=True, separators=(",", ":")
     )
+
+
+def _ends(bounds: tuple[Fraction, Fraction] | None) -> list[str] | None:
+    return [str(end) for end in bounds] if bounds is not None else None
 
 
 def canonical_parts(source: RowSource, expressions: Sequence[Expression]) -> tuple[str, list[str]]:
@@ -80,8 +86,11 @@ def ordered_asked(aggregation: Aggregation) -> tuple[Aggregate, ...]:
     _, names = rows_form(aggregation.source, nodes)
 
     def rank(one: Aggregate) -> tuple[str, ...]:
-        argument = "" if one.argument is None else nodes.ranks[nodes.number(one.argument, names)]
-        return one.kind.name, argument, str(one.bounds), str(one.level), str(one.sums)
+        first, second = (
+            "" if part is None else nodes.ranks[nodes.number(part, names)] for part in (one.argument, one.second)
+        )
+        ends = str(one.second_bounds), str(one.sums)
+        return one.kind.name, first, str(one.bounds), str(one.level), second, *ends
 
     return tuple(sorted(aggregation.asked, key=rank))
 

@@ -197,6 +197,9 @@ def _asked(one: Aggregate) -> str:
     level = f", {_number(one.level)}" if one.level is not None else ""
     word = "COUNT" if one.kind is MeasureKind.COUNT_VALUES else one.kind.value
     ends = f" within {_number(one.bounds[0])} to {_number(one.bounds[1])}" if one.bounds is not None else ""
+    if one.second is not None and one.second_bounds is not None:
+        inner = f"{inner}, {written_expression(one.second)}"
+        ends += f" and {_number(one.second_bounds[0])} to {_number(one.second_bounds[1])}"
     return f"{word}({inner}{level}){ends}{sums} AS {one.name}"
 
 

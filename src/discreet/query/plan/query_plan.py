@@ -48,13 +48,16 @@ class MeasureKind(Enum):
     VARIANCE = "VARIANCE"
     DEVIATION = "STDDEV"
     QUANTILE = "QUANTILE"
+    CORRELATION = "CORR"
+    SLOPE = "REGR_SLOPE"
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
     """One aggregate as it was asked: `bounds` clip the argument; `level` belongs to quantiles (1/2 for MEDIAN).
 
-    `sums` clips what all rows of one unit add to a group, if that is asked for.
+    `sums` clips what all rows of one unit add to a group, if that is asked for. `second` is the other argument of CORR
+    and REGR_SLOPE, clipped to `second_bounds`.
     """
 
     name: str
@@ -63,6 +66,8 @@ class Aggregate:
     bounds: tuple[Fraction, Fraction] | None
     level: Fraction | None = None
     sums: tuple[Fraction, Fraction] | None = None
+    second: Expression | None = None
+    second_bounds: tuple[Fraction, Fraction] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,6 +80,15 @@ class Steps(Cell):
 
 
 @dataclass(frozen=True, slots=True)
+class Paired(Cell):
+    """The product of powers of two `Steps`, each 0, 1 or 2 and together at most 2; 0 where either value is NULL."""
+
+    first: Steps
+    second: Steps
+    powers: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Units(Cell):
     """1 for every unit with a row in the group; only with the form `Groups`, or where a row is a unit."""
 

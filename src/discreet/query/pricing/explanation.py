@@ -11,7 +11,7 @@ from discreet.errors import PrivateKeys
 from discreet.privacy import ApproxDP, Guarantee, Price, PrivacyLoss, PureDP, Relation, convert
 from discreet.privacy.guarantees import in_words, with_notion
 from discreet.query.expression import Expression
-from discreet.query.measures import QuantilesOfGroups
+from discreet.query.measures import AssociationOfGroups, QuantilesOfGroups
 from discreet.query.plan import Engine
 from discreet.query.policy import Policy, undeclared_texts
 from discreet.query.pricing.left_out import in_one_line, left_out
@@ -161,7 +161,8 @@ def _read(made: PricedQuery) -> set[str]:
     """Return the names of all columns that a query reads."""
     aggregation = made.query.aggregation
     expressions: list[Expression] = [key.expression for key in aggregation.keys]
-    expressions += [asked.argument for asked in aggregation.asked if asked.argument is not None]
+    arguments = [one for asked in aggregation.asked for one in (asked.argument, asked.second)]
+    expressions += [one for one in arguments if one is not None]
     expressions += [expression for step in aggregation.source.steps() for expression in step.read]
     return {column.name for expression in expressions for column in expression.columns()}
 
@@ -206,6 +207,8 @@ def _width(measure: Any, part: Any, width: float | None, confidence: float) -> o
     if isinstance(measure, QuantilesOfGroups):
         rank = measure.rank_error(part, confidence)
         return f"{rank:.4g} rows in rank" if rank is not None else "in rank, each with an interval"
+    if isinstance(measure, AssociationOfGroups):
+        return "depends on the data; the answer has an interval"
     return "depends on the rows of a group: state rows_expected="
 
 

@@ -7,6 +7,7 @@ from discreet.query.measures import (
     SelectedKeys,
     Simple,
     UnitTotals,
+    association,
     count,
     cut_rows,
     mean,
@@ -67,7 +68,8 @@ def measures(
     """
     bundles: dict[object, list[Aggregate]] = {}
     for one in asked:
-        bundles.setdefault((one.kind, one.argument, one.bounds, one.sums), []).append(one)
+        meant = one.kind, one.argument, one.bounds, one.sums, one.second, one.second_bounds
+        bundles.setdefault(meant, []).append(one)
     places = {
         one.name: (index, inner if one.kind is MeasureKind.QUANTILE else 0)
         for index, bundle in enumerate(bundles.values())
@@ -77,6 +79,8 @@ def measures(
     for bundle in bundles.values():
         if values is not None and bundle[0].kind is MeasureKind.COUNT_DISTINCT:
             made.append(number_of_values(bundle[0], values))
+        elif bundle[0].second is not None:
+            made.append(association(bundle[0], bounding))
         else:
             made.append(_measure(tuple(bundle), bounding, noise))
     return tuple(made), places
@@ -97,5 +101,5 @@ def _measure(bundle: tuple[Aggregate, ...], bounding: Bounding, noise: Noise) ->
             return variance(first, bounding, noise)
         case MeasureKind.QUANTILE:
             return quantiles(bundle, bounding)
-        case MeasureKind.COUNT_DISTINCT:
-            raise AssertionError("a number of values has a bounding of its own")
+        case MeasureKind.COUNT_DISTINCT | MeasureKind.CORRELATION | MeasureKind.SLOPE:
+            raise AssertionError("a number of values has a bounding of its own, and pairs have two arguments")

@@ -170,7 +170,7 @@ def _widest(measure: Measure, part: Price, rows_expected: int | None) -> float:
 
 
 def _no_width(asked: Aggregate) -> ParameterError:
-    if asked.kind is MeasureKind.QUANTILE:
+    if asked.kind in (MeasureKind.QUANTILE, MeasureKind.CORRELATION, MeasureKind.SLOPE):
         return ParameterError(
             f"the error of {asked.name} in value depends on the data, so no price can be named for it: say epsilon= or "
             "rho=. Nothing was spent.",

@@ -6,7 +6,7 @@ An aggregate is first read as it is written (`AggregateCall`: which one, of what
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
 from sqlglot import exp
@@ -15,6 +15,7 @@ from discreet.errors import MissingBound, ParameterError, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, advice, typing_rules
 from discreet.query.plan import Aggregate, MeasureKind
 from discreet.query.reading.expressions import Reader, number, refused
+from discreet.query.reading.extremes import refuse_extremes
 from discreet.query.reading.parse import bare, fold, is_aggregate, look_up, only, shown
 from discreet.query.reading.refusals import reason
 from discreet.query.reading.rows import ReadableRows, short
@@ -30,6 +31,7 @@ _WITH_RANGE: dict[type[exp.Expr], MeasureKind] = {
     exp.StddevSamp: MeasureKind.DEVIATION,
     exp.Median: MeasureKind.QUANTILE,
 }
+_OF_PAIRS: dict[type[exp.Expr], MeasureKind] = {exp.Corr: MeasureKind.CORRELATION, exp.RegrSlope: MeasureKind.SLOPE}
 _NAMED: dict[str, MeasureKind] = {"MEAN": MeasureKind.MEAN, "STD": MeasureKind.DEVIATION, "VAR": MeasureKind.VARIANCE}
 _QUANTILES: dict[type[exp.Expr], str] = {
     exp.Quantile: "quantile",
@@ -56,6 +58,7 @@ class Aggregates:
 
     def ask(self, node: exp.Expr, name: str | None = None) -> Column:
         """Return the column of the released table that holds an aggregate; without a name it is not shown."""
+        refuse_extremes(node, self.source)
         if id(node) not in self.met:
             self.met[id(node)] = node, self._ask(read_call(node), name)
         return Column(Type.REAL, None, self.met[id(node)][1])
@@ -65,17 +68,21 @@ class Aggregates:
         reader = Reader(self.source.resolve, _refuse_nested)
         kind, plain = self._argument(call, reader)
         kind, argument = _filtered(kind, plain, call, reader)
+        other = replace(call, argument=call.second)
+        second = self._argument(other, reader)[1] if call.second is not None else None
         sums = self._sums(call, kind, name)
-        alike = [one for one in self.asked if (one.kind, one.argument, one.level) == (kind, argument, call.level)]
+        meant = kind, argument, call.level, second
+        alike = [one for one in self.asked if (one.kind, one.argument, one.level, one.second) == meant]
         if alike and name is None and sums in (None, alike[0].sums):
             return alike[0].name
-        needs = plain is not None and kind not in _COUNTS
-        bounds = self._range(call, plain, name, sums) if needs and plain is not None else None
+        needs, own = plain is not None and kind not in _COUNTS, name if second is None else None
+        bounds = self._range(call, plain, own, sums) if needs and plain is not None else None
+        second_bounds = self._range(other, second, None) if second is not None else None
         for one in alike:
-            if (one.bounds, one.sums) == (bounds, sums):
+            if (one.bounds, one.sums, one.second_bounds) == (bounds, sums, second_bounds):
                 return one.name
         label = name or f"#{len(self.asked) + 1}"
-        self.asked.append(Aggregate(label, kind, argument, bounds, call.level, sums))
+        self.asked.append(Aggregate(label, kind, argument, bounds, call.level, sums, second, second_bounds))
         return label
 
     def _sums(self, call: AggregateCall, kind: MeasureKind, name: str | None) -> Interval | None:
@@ -236,6 +243,7 @@ class AggregateCall:
     node: exp.Expr
     argument: exp.Expr | None = None
     level: Fraction | None = None
+    second: exp.Expr | None = None
     conditions: list[exp.Expr] = field(default_factory=list)
 
 
@@ -245,9 +253,7 @@ def read_call(node: exp.Expr) -> AggregateCall:
         only(node, "this", "expression")
         call = read_call(node.this)
         only(node.args["expression"], "this")
-        return AggregateCall(
-            call.kind, node, call.argument, call.level, [*call.conditions, node.args["expression"].this]
-        )
+        return replace(call, node=node, conditions=[*call.conditions, node.args["expression"].this])
     if isinstance(node, exp.WithinGroup):
         return _within_group(node)
     if type(node) not in _CALLS:
@@ -287,6 +293,15 @@ def _ranged(node: exp.Expr) -> AggregateCall:
     kind = _WITH_RANGE[type(node)]
     level = Fraction(1, 2) if isinstance(node, exp.Median) else None
     return AggregateCall(kind, node, _plain(node.this), level)
+
+
+def _of_pairs(node: exp.Expr) -> AggregateCall:
+    """Read CORR(x, y) and REGR_SLOPE(y, x)."""
+    only(node, "this", "expression")
+    one, other = node.this, node.args.get("expression")
+    if other is None:
+        raise UnsupportedSQL(f"{shown(node)} takes two arguments. Write CORR(x, y), or REGR_SLOPE(y, x).")
+    return AggregateCall(_OF_PAIRS[type(node)], node, _plain(one), second=_plain(other))
 
 
 def _named(node: exp.Expr) -> AggregateCall:
@@ -358,6 +373,7 @@ _CALLS: dict[type[exp.Expr], Callable[[exp.Expr], AggregateCall]] = {
     exp.CountIf: _counted_if,
     exp.Anonymous: _named,
     **dict.fromkeys(_WITH_RANGE, _ranged),
+    **dict.fromkeys(_OF_PAIRS, _of_pairs),
     **dict.fromkeys(_QUANTILES, _quantile),
 }
 
@@ -366,7 +382,15 @@ def default_name(node: exp.Expr) -> str:
     """Return the name of an aggregate in the answer where none is given: count, sum_cost, avg_cost, ..."""
     call = read_call(node)
     word = "median" if call.level == Fraction(1, 2) else call.kind.value.partition("(")[0].lower()
-    inner = bare(call.argument) if call.argument is not None else None
-    if isinstance(inner, exp.Anonymous) and str(inner.this).upper() == "CLAMP" and inner.expressions:
-        inner = inner.expressions[0]
-    return f"{word}_{fold(inner.name)}" if isinstance(inner, exp.Column) else word
+    parts = [bare(one) for one in (call.argument, call.second) if one is not None]
+    parts = [_without_clamp(one) for one in parts]
+    named = all(isinstance(one, exp.Column) for one in parts)
+    return "_".join([word, *(fold(one.name) for one in parts)]) if named else word
+
+
+def _without_clamp(node: exp.Expr) -> exp.Expr:
+    """Return what CLAMP clamps, and anything else as it is."""
+    if isinstance(node, exp.Anonymous) and str(node.this).upper() == "CLAMP" and node.expressions:
+        inner: exp.Expr = node.expressions[0]
+        return inner
+    return node

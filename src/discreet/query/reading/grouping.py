@@ -14,6 +14,7 @@ from discreet.query.reading.aggregates import Aggregates, default_name
 from discreet.query.reading.answers import Released, Windows, check_totals, grouping_sets, numbered, orders, released
 from discreet.query.reading.answers.released import Clauses, Columns, place_named
 from discreet.query.reading.expressions import Reader
+from discreet.query.reading.extremes import refuse_extremes
 from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.parse import (
     bare,
@@ -57,6 +58,8 @@ def aggregate(
     if any(isinstance(node, exp.Star) for node in select.expressions):
         raise UnsupportedSQL(ROWS)
     listed = items(select, None)
+    for _, node in listed:
+        refuse_extremes(node, source)
     terms, sets = _terms(source, clauses["group"], listed, unit)
     windows = Windows(select)
     aggregates, labels = Aggregates(source, unit, bounds, used, sums), _labels(listed, source)

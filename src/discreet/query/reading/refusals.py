@@ -20,11 +20,16 @@ COHORT = (
     "WHERE id IN (SELECT id FROM ...). Write the values themselves, or join a public table."
 )
 _SUBQUERY = "compares rows with other rows. Write the values themselves, or join a public table."
+_VALUE = (
+    "compares rows with other rows. Ask it by itself first, and write the number that it answers in its place; or "
+    "write the values themselves, or join a public table."
+)
 _SAMPLING = "is not understood: leave it out; the privacy of an answer does not come from a sample drawn in SQL."
 _TEXT_MATCH = "is not understood: use LIKE or ILIKE with % and _."
 _NESTED_TYPES = "is not understood: columns hold single values. Use numbers, texts, dates and booleans."
 _WINDOW = "looks at other people's rows. Add them up first: windows are understood over GROUP BY and aggregates."
 _GROUPINGS = "is not understood. Ask one query for each grouping."
+_REGRESSION = "is not understood. Ask for REGR_SLOPE(y, x), CORR(x, y), AVG(x) and AVG(y), and compute it from them."
 _ZONE = "is not understood: times have no time zone here. Use TIMESTAMP."
 
 UNDERSTOOD = (
@@ -87,9 +92,11 @@ _REASONS: dict[str, str] = {
     "BitwiseXorAgg": f"BIT_XOR of rows {_SELECTS}",
     "LogicalAnd": "BOOL_AND shows whether one person differs. Write AVG(CASE WHEN x THEN 1 ELSE 0 END).",
     "LogicalOr": "BOOL_OR shows whether one person differs. Write AVG(CASE WHEN x THEN 1 ELSE 0 END).",
-    "Corr": "CORR is not understood. Ask for AVG(x), AVG(y), AVG(x * y) and the STDDEVs, and compute it from them.",
-    "CovarPop": "COVAR_POP is not understood. Ask for AVG(x), AVG(y) and AVG(x * y), and compute it from them.",
-    "CovarSamp": "COVAR_SAMP is not understood. Ask for AVG(x), AVG(y) and AVG(x * y), and compute it from them.",
+    **_named(
+        _REGRESSION, "RegrIntercept", "RegrR2", "RegrAvgx", "RegrAvgy", "RegrCount", "RegrSxx", "RegrSxy", "RegrSyy"
+    ),
+    "CovarPop": "COVAR_POP is not understood. Write REGR_SLOPE(y, x) * VARIANCE(x), or CORR(x, y).",
+    "CovarSamp": "COVAR_SAMP is not understood. Write REGR_SLOPE(y, x) * VARIANCE(x), or CORR(x, y).",
     "Window": f"OVER {_WINDOW}",
     "RowNumber": "ROW_NUMBER needs OVER: ROW_NUMBER() OVER (ORDER BY n) behind GROUP BY and aggregates.",
     "Rand": f"RANDOM {_VOLATILE}",
@@ -163,7 +170,7 @@ _REASONS: dict[str, str] = {
     ),
     **dict.fromkeys(("PropertyEQ", "Kwarg"), "Named arguments are not understood. Leave out the name."),
     **dict.fromkeys(("Table.sample", "Subquery.sample"), f"TABLESAMPLE {_SAMPLING}"),
-    **dict.fromkeys(("Subquery", "Select"), f"A subquery as a value {_SUBQUERY}"),
+    **dict.fromkeys(("Subquery", "Select"), f"A subquery as a value {_VALUE}"),
     **dict.fromkeys(("IgnoreNulls", "RespectNulls"), f"This aggregate {_SELECTS}"),
     **dict.fromkeys(("CurrentTimestamp", "CurrentDatetime"), f"The current time {_VOLATILE}"),
     **dict.fromkeys(

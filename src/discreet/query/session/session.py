@@ -264,13 +264,13 @@ class Session:
         columns: Sequence[str] | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
-        times: float = 4,
+        multiple: float = 4,
         timeout: float | None = None,
     ) -> Suggestion:
         """Find bounds at a small price, by private quantiles: of rows, groups, values and sums of one unit.
 
         Of a query it suggests the arguments for it: `session.sql(query, rho=..., **suggestion.arguments)`; of a table
-        lines of the policy. The bounds are for an answer at `times` the price of the suggestion.
+        lines of the policy. The bounds are for an answer at `multiple` times the price of the suggestion.
 
         Args:
             of: a private table, or one SELECT with aggregates.
@@ -281,12 +281,18 @@ class Session:
             columns: which columns of a table; each takes a part of the price.
             bounds: ranges to clip columns to instead of the policy's, as for `sql`.
             keys: public values of keys, as for `sql`.
-            times: how many times the price the answer may cost.
+            multiple: how many times the price the answer may cost.
             timeout: seconds to wait while the same is being looked for elsewhere, as for `sql`.
         """
         price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
         listed = None if columns is None else list(columns)
-        given: dict[str, Any] = {"columns": listed, "bounds": bounds, "keys": keys, "times": times, "timeout": timeout}
+        given: dict[str, Any] = {
+            "columns": listed,
+            "bounds": bounds,
+            "keys": keys,
+            "multiple": multiple,
+            "timeout": timeout,
+        }
         return suggest(self._charging, of, price, **given)
 
     def watch(

@@ -26,6 +26,7 @@ from discreet.query.plan import (
     HistogramRequest,
     Key,
     NormWeights,
+    Paired,
     Present,
     RowWeights,
     Steps,
@@ -220,7 +221,8 @@ def _check_total(cell: UnitTotal, *, by_units: bool) -> None:
 
 def _read(cells: Sequence[Cell]) -> list[Expression]:
     """Return the expressions that cells read."""
-    inner = [cell.cell if isinstance(cell, UnitTotal) else cell for cell in cells]
+    pairs = [part for cell in cells if isinstance(cell, Paired) for part in (cell.first, cell.second)]
+    inner = [cell.cell if isinstance(cell, UnitTotal) else cell for cell in (*cells, *pairs)]
     return [cell.argument for cell in inner if isinstance(cell, Present | Steps)]
 
 
@@ -233,17 +235,38 @@ def _cell_columns(cells: Sequence[Cell], below: Block) -> tuple[list[str], list[
             text = f"CASE WHEN {render(cell.argument, below.columns)} IS NULL THEN 0 ELSE 1 END"
             parts.append([ComputedSum(1, names.setdefault(text, f"x_{len(names) + 1}"))])
         elif isinstance(cell, Steps):
-            text = position(render(cell.argument, below.columns), cell.scale, cell.argument.type)
-            text = f"{text} + {cell.offset}" if cell.offset > 0 else f"{text} - {-cell.offset}" if cell.offset else text
-            parts.append(_powers(cell, names.setdefault(text, f"x_{len(names) + 1}")))
+            parts.append(_powers(cell, _steps_column(cell, below, names)))
+        elif isinstance(cell, Paired):
+            parts.append([_product(cell, *(_steps_column(one, below, names) for one in (cell.first, cell.second)))])
         else:
             parts.append([ComputedSum(1, None)])
     return [f"{text} AS {name}" for text, name in names.items()], parts
 
 
+def _steps_column(cell: Steps, below: Block, names: dict[str, str]) -> str:
+    """Return the name of the column with a value in steps."""
+    text = position(render(cell.argument, below.columns), cell.scale, cell.argument.type)
+    text = f"{text} + {cell.offset}" if cell.offset > 0 else f"{text} - {-cell.offset}" if cell.offset else text
+    return names.setdefault(text, f"x_{len(names) + 1}")
+
+
+def _product(cell: Paired, first: str, second: str) -> ComputedSum:
+    """Return the product of powers of two columns of steps where both are there."""
+    pairs = [(cell.first, cell.powers[0]), (cell.second, cell.powers[1])]
+    if sum(_bits(one) * power for one, power in pairs) > _VALUE_BITS or sum(cell.powers) not in (0, 1, 2):
+        raise ParameterError("a product of values in steps must be less than 2^42, and of two of them at most")
+    factors = [first] * cell.powers[0] + [second] * cell.powers[1]
+    value = " * ".join(factors) or "1"
+    return ComputedSum(1, f"(CASE WHEN {first} IS NOT NULL AND {second} IS NOT NULL THEN {value} ELSE 0 END)")
+
+
+def _bits(cell: Steps) -> int:
+    return max(abs(cell.offset), abs(cell.offset + cell.scale.steps)).bit_length()
+
+
 def _powers(cell: Steps, name: str) -> list[ComputedSum]:
     """Return a value or its square in parts of less than 42 bits each: (2^h a + b)^2 = 2^2h a^2 + 2^(h+1) a b + b^2."""
-    bits = max(abs(cell.offset), abs(cell.offset + cell.scale.steps)).bit_length()
+    bits = _bits(cell)
     if bits > _VALUE_BITS or cell.power not in (1, 2):
         raise ParameterError("a value in steps of its grid must be less than 2^42, and its power 1 or 2")
     if cell.power == 1:
