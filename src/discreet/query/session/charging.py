@@ -135,10 +135,6 @@ class Charging:
         each = one_of(price, len(plan.parts))
         return [self.priced_plan(one, each, **options) for one in plan.parts], plan
 
-    def _public_values(self, table: str, column: str) -> Sequence[Value] | None:
-        """Ask the engine for the values of a column of a public table, only where a query needs them."""
-        return self.engine.public_values(table, column)
-
     def check_together(self, made: Sequence[PricedQuery]) -> None:
         """Refuse several releases that the budget does not allow together, before the first is charged.
 
