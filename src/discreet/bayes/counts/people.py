@@ -149,8 +149,8 @@ class PoissonWeight(Weight):
     def log(self, start: int, size: int, step: int = 1) -> Logs:
         """Return ln p(n) = n ln(mean) - mean - ln n!.
 
-        Accuracy. Near a large mean these are huge terms that cancel; written about the mean, with n = mean + d and
-            Stirling's series, what is rounded is of the size of d.
+        Near a large mean these are huge terms that cancel; written about the mean, with n = mean + d and Stirling's
+        series, what is rounded is of the size of d.
         """
         from scipy.special import gammaln
 
