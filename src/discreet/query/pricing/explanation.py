@@ -14,8 +14,8 @@ from discreet.query.expression import Expression
 from discreet.query.measures import AssociationOfGroups, QuantilesOfGroups
 from discreet.query.plan import Engine
 from discreet.query.policy import Policy, undeclared_texts
-from discreet.query.pricing.left_out import in_one_line, left_out
 from discreet.query.pricing.measured import measurement_plans
+from discreet.query.pricing.omissions import in_one_line, left_out
 from discreet.query.pricing.other_budgets import other_budgets
 from discreet.query.pricing.priced_query import PricedQuery
 from discreet.query.pricing.released_table import public_keys
