@@ -16,7 +16,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local bench-learning bench-theory bench-deep lock clean
+.PHONY: help setup setup-all demo test test-all lint wheel format docs theorems house glossary golden notebooks figures soak bench-noise bench-accounting bench-statistics bench-work bench-query bench-attacks bench-audit bench-synthesis bench-local bench-learning bench-theory bench-deep bench-bayes lock clean
 
 help: ## list the targets
 	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-16s %s\n", $$1, $$2}' Makefile
@@ -128,6 +128,9 @@ bench-theory: $(READY) ## hold the theory of learning against measurements; writ
 
 bench-deep: $(HEAVY) ## time private steps of networks beside Opacus, and measure prices, accuracy and audits; write docs/evidence/bench-deep.md
 	@$(RUN) -m benchmarks.deep.run --write
+
+bench-bayes: $(READY) ## hold posteriors against simulated truth, the referee and the clock; write docs/evidence/bench-bayes.md
+	@$(RUN) -m benchmarks.bayes.run --write
 
 lock: ## write requirements/dev.txt anew from pyproject.toml (needs python3.11)
 	@python3.11 -m venv --clear build/lock

@@ -6,4 +6,4 @@ from importlib.util import find_spec
 
 collect_ignore_glob = (
     [] if find_spec("torch") else ["discreet/learning/deep/*", "discreet/attacks/models/network_audit.py"]
-)
+) + ([] if find_spec("triton") else ["discreet/learning/deep/*_kernel.py"])

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, logsumexp
 
-from benchmarks.bayes.covered import coverage_bar, cpu_seconds, mass_bar, within
+from benchmarks.bayes.covered import Timed, coverage_bar, cpu_seconds, mass_bar, within
 from benchmarks.common.bars import Bar
 from discreet.bayes import (
     BetaBinomial,
@@ -75,9 +75,8 @@ def cells() -> Iterator[Bar]:
         groups = [f"g{number}" for number in range(count)]
         plan = counts_plan(groups, relation=Relation.ADD_REMOVE)
         known = people if people is not None else NegativeBinomialPeople(mean=200 if count == 5 else 1000, dispersion=4)
-        found = calibration(
-            DirichletMultinomial(1, people=known), plan, reps=TABLE_RUNS, seed=100 + place, **{price: value}
-        )
+        timed = Timed(DirichletMultinomial(1, people=known))
+        found = timed.calibrated([plan(**{price: value})], reps=TABLE_RUNS, seed=100 + place)
         words = f"n {people:,}" if people is not None else "n unknown"
         what = f"{count} cells, {words}, {price} {value:g}"
         yield coverage_bar(what, found, "share", tolerance=0.02)

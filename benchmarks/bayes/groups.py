@@ -26,7 +26,7 @@ from discreet.display import silent
 from discreet.laws import DiscreteLaplace
 from discreet.statistics.measurement import MeasurementPlan
 
-RUNS, SELECTIONS, NAIVE_RUNS = 1000, 3000, 500
+RUNS, SELECTIONS, NAIVE_RUNS = 1000, 3000, 200
 AREAS, EXPOSURE = 20, 100.0
 
 

@@ -45,6 +45,14 @@ def rows() -> Iterator[Bar]:
         yield from _compared(
             f"three cells, n {people}, epsilon {epsilon:g}", three, DirichletMultinomial(1, people=people), augmented
         )
+    cells = {"a": 18, "b": 30, "c": 12}
+    records = CategoricalRecords(("group",), tuple((key,) for key in cells), (1, 1, 1))
+    yield from _compared(  # of all numbers up to 160 that are as likely, those beyond 110 have no chance
+        "three cells, n unknown, epsilon 1",
+        noisy_counts(cells, noise=DiscreteLaplace(1)),
+        DirichletMultinomial(1, people=None),
+        DataAugmentation(records, people=range(161)),
+    )
 
 
 def _compared(what: str, released: Any, exact: Model, augmented: Model) -> Iterator[Bar]:
@@ -56,7 +64,7 @@ def _compared(what: str, released: Any, exact: Model, augmented: Model) -> Itera
     began = time.process_time()
     found = posterior(released, augmented, seed=2)
     spent = time.process_time() - began
-    theirs = np.asarray(found.draws["frequency"])
+    theirs = np.asarray(found.draws[found.parameters[0].name])
     theirs = theirs.reshape(*theirs.shape[:2], -1)
     farthest, least = 0.0, np.inf
     for place in range(own.shape[1]):

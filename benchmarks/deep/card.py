@@ -5,7 +5,7 @@ waiting for the card. `plain` is a step of gradient descent as torch does it, `p
 under torch.compile; `float` and `float compiled` are private steps with torch's normal numbers, `exact` those with
 integers made on the card, under deterministic cuDNN, which only they need. Ratios are to `plain`. Memory is what torch
 allocates at the peak of a step beyond what was there before it. Opacus is timed where it lies under .peers/opacus (or
-DISCREET_PEER_OPACUS). `python -m benchmarks.deep.card [--only CNN VGG] [--rounds 7] [--small]` prints the lines.
+DISCREET_PEER_OPACUS). `python -m benchmarks.deep.card [--parts noise rows vmap steps] [--only CNN VGG]` prints lines.
 """
 
 from __future__ import annotations
@@ -15,17 +15,20 @@ import copy
 import gc
 import statistics
 import time
-from collections.abc import Callable, Iterator
+import warnings
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
 import torch
+from torch.func import functional_call, grad, vmap
 
 from benchmarks.common.bars import Bar
 from benchmarks.deep.models import NETWORKS, Network
 from benchmarks.deep.opacus_steps import opacus_sides
-from benchmarks.deep.speed import plain_step, private_step
+from benchmarks.deep.speed import clipped_sum, plain_step, private_step
+from discreet.learning.deep.clip import ClippedSum, CrossEntropy, probe
 
 BATCH = 256
 LARGE = ("VGG", "ResNet-GN", "transformer")
@@ -62,7 +65,9 @@ def full_floats() -> None:
 def on_card(made: Network) -> Network:
     """Return a network and its batches on the card."""
     there = device()
-    return made._replace(model=made.model.to(there), batch=lambda rows: tuple(one.to(there) for one in made.batch(rows)))
+    return made._replace(
+        model=made.model.to(there), batch=lambda rows: tuple(one.to(there) for one in made.batch(rows))
+    )
 
 
 def sides(network: Network, batch: int) -> Iterator[tuple[str, Callable[[], None]]]:
@@ -160,7 +165,7 @@ def lines(name: str, steps: dict[str, Callable[[], None]], rounds: int) -> Itera
         yield Bar(f"{name}: peak {peaks['plain']:.0f} MB", shown)
 
 
-def steps(only: tuple[str, ...] = tuple(NETWORKS), rounds: int = 7, large: bool = True) -> Iterator[Bar]:
+def steps(only: Sequence[str] = tuple(NETWORKS), rounds: int = 5, large: bool = True) -> Iterator[Bar]:
     """Time the steps of the networks."""
     full_floats()
     for name in only:
@@ -186,26 +191,98 @@ def noise(draws: int = DRAWS, rounds: int = 20) -> Iterator[Bar]:
     yield Bar("made by one kernel", str(source._fused))
 
 
-def lines_of_card() -> Iterator[Bar]:
+def rows(only: Sequence[str] = tuple(NETWORKS), large: bool = True) -> Iterator[Bar]:
+    """Compare all that is computed about one row, to the bit, while other rows and the slots change."""
+    full_floats()
+    batch, place = (BATCH, 100) if large else (16, 5)
+    for name in only:
+        network = on_card(NETWORKS[name](large))
+        inputs, targets = network.batch(batch)
+        with deterministic():
+            clipped = clipped_sum(network, inputs, targets, exact=True)
+            base = _numbers(clipped, inputs, targets, place)
+            alike = []
+            for by in (0, 1, batch - 1):
+                others, labels = network.batch(batch)
+                others[place], labels[place] = inputs[place], targets[place]
+                found = _numbers(clipped, others.roll(by, 0), labels.roll(by, 0), (place + by) % batch)
+                alike.append(all(torch.equal(one, other) for one, other in zip(base, found, strict=True)))
+        count = sum(one.numel() for one in base)
+        fits = all(alike) and clipped.slot_independent
+        yield Bar(f"{name}: {count:,} numbers of a row", f"equal in {sum(alike)} of 3", "equal to the bit", fits)
+        del clipped, base
+        _settle()
+
+
+def _numbers(clipped: ClippedSum, inputs: Any, targets: Any, unit: int) -> list[Any]:
+    return [one.cpu() for one in probe._numbers(clipped, (inputs,), targets, unit).own]
+
+
+def against_vmap(only: Sequence[str] = tuple(NETWORKS), large: bool = True) -> Iterator[Bar]:
+    """Compare clipped sums with those of the gradients of rows, by vmap of the whole network, in float64."""
+    full_floats()
+    for name in only:
+        network = on_card(NETWORKS[name](large))
+        model, loss = network.model.double(), CrossEntropy(network.classes)
+        inputs, targets = network.batch(8)
+        inputs = inputs.double() if inputs.is_floating_point() else inputs
+        found = list(gradients_of_rows(model, loss, inputs, targets).values())
+        lengths = torch.stack([one.flatten(1).square().sum(1) for one in found]).sum(0).sqrt()
+        norm = float(lengths.median())
+        weights = (norm / lengths).clamp_max(1)
+        wanted = [torch.einsum("b,b...->...", weights, one) for one in found]
+        mine = clipped_sum(network, inputs, targets, exact=False, norm=norm)(inputs, targets, targets >= 0)
+        off = [(one - other).square().sum() for one, other in zip(mine, wanted, strict=True)]
+        error = float((torch.stack(off).sum() / torch.stack([one.square().sum() for one in wanted]).sum()).sqrt())
+        yield Bar(f"{name}: clipped sum of 8 rows against vmap", f"{error:.1e}", "<= 1e-12", error <= 1e-12)
+        del found, wanted, mine
+        _settle()
+
+
+def gradients_of_rows(model: Any, loss: Any, inputs: Any, targets: Any) -> dict[str, Any]:
+    """Return the gradient of every row, for each trained tensor."""
+    named = dict(model.named_parameters())
+    trained = {name: value.detach() for name, value in named.items() if value.requires_grad}
+    fixed = {name: value.detach() for name, value in named.items() if not value.requires_grad}
+
+    def of_row(values: Any, row: Any, target: Any) -> Any:
+        return loss(functional_call(model, {**fixed, **values}, (row[None],)), target[None]).sum()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # torch says where a batching rule is missing
+        found: dict[str, Any] = vmap(grad(of_row), in_dims=(None, 0, 0))(trained, inputs, targets)
+    return found
+
+
+def on_a_graphics_card() -> Iterator[Bar]:
     """Measure noise and steps where there is a card, and say so where there is none."""
     if not available():
-        yield Bar("no graphics card here", "nothing was measured")
+        yield Bar(
+            "no graphics card here", "nothing was measured; python -m benchmarks.deep.card runs where there is one"
+        )
         return
     yield Bar(torch.cuda.get_device_name(), f"torch {torch.__version__}, cuDNN {torch.backends.cudnn.version()}")
-    yield from noise()
-    yield from steps()
+    for part in (noise, rows, against_vmap, steps):
+        yield from part()
 
 
 def main() -> None:
     """Print the lines."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=7)
+    parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--only", nargs="*", default=list(NETWORKS))
+    parser.add_argument("--parts", nargs="*", default=["noise", "rows", "vmap", "steps"])
     parser.add_argument("--small", action="store_true", help="small networks and batches, to try the script")
-    parser.add_argument("--noise", action="store_true", help="the noise alone")
     asked = parser.parse_args()
-    for bar in noise(10_000 if asked.small else DRAWS) if asked.noise else steps(tuple(asked.only), asked.rounds, not asked.small):
-        print(" | ".join(cell for cell in bar.cells if cell), flush=True)
+    parts: dict[str, Callable[[], Iterator[Bar]]] = {
+        "noise": lambda: noise(10_000 if asked.small else DRAWS),
+        "rows": lambda: rows(asked.only, not asked.small),
+        "vmap": lambda: against_vmap(asked.only, not asked.small),
+        "steps": lambda: steps(asked.only, asked.rounds, not asked.small),
+    }
+    for part in asked.parts:
+        for bar in parts[part]():
+            print(" | ".join(cell for cell in bar.cells if cell), flush=True)
 
 
 if __name__ == "__main__":

@@ -66,10 +66,7 @@ def private_step(
 ) -> Callable[[], None]:
     """Return one private step: clipped sum, noise, update."""
     rows = len(targets)
-    example = (torch.zeros_like(inputs[:1]), torch.zeros_like(targets[:1]))
-    clipped = ClippedSum(
-        model, CrossEntropy(network.classes), Clip(NORM), physical=rows, exact=exact, example=example, compiled=compiled
-    )
+    clipped = clipped_sum(network._replace(model=model), inputs, targets, exact=exact, compiled=compiled)
     present = torch.ones(rows, dtype=torch.bool, device=inputs.device)
     optimizer = torch.optim.SGD(clipped.parameters, lr=RATE)
     release = _release(clipped, rows, exact)
@@ -78,12 +75,23 @@ def private_step(
     def step() -> None:
         release.clear()
         release.add(clipped(inputs, targets, present))
-        for value, one in zip(clipped.parameters, release.release(next(steps)), strict=True):
-            value.grad = one.div_(rows).to(value.dtype)
+        noisy = release.release(next(steps))
+        torch._foreach_div_(noisy, rows)
+        for value, one in zip(clipped.parameters, noisy, strict=True):
+            value.grad = one.to(value.dtype)
         optimizer.step()
         optimizer.zero_grad(set_to_none=True)
 
     return step
+
+
+def clipped_sum(
+    network: Network, inputs: Any, targets: Any, *, exact: bool, compiled: bool = False, norm: float = NORM
+) -> ClippedSum:
+    """Return the clipped sum of batches like this one."""
+    example = (torch.zeros_like(inputs[:1]), torch.zeros_like(targets[:1]))
+    loss, rule = CrossEntropy(network.classes), Clip(norm)
+    return ClippedSum(network.model, loss, rule, physical=len(targets), exact=exact, example=example, compiled=compiled)
 
 
 def _release(clipped: ClippedSum, rows: int, exact: bool) -> Any:

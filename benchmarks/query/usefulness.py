@@ -158,7 +158,7 @@ def _suggested(session: Any, question: Question, truth: Mapping[tuple[Any, ...],
     found = []
     for run in range(RUNS):
         first = RHO * FIRST * (1 - run * 1e-6)  # every run is a release of its own
-        bounds = session.suggest(question.sql, rho=first, times=(1 - FIRST) / FIRST, **question.options)
+        bounds = session.suggest(question.sql, rho=first, multiple=(1 - FIRST) / FIRST, **question.options)
         answer = session.sql(question.sql, rho=RHO - first, **question.options, **bounds.arguments)
         found.append(_errors(answer, question, truth))
     return float(np.median(np.concatenate(found)))

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
         privacy_filter,
         subsample,
     )
-    from discreet.query import Answer, Session
+    from discreet.query import Answer, Rounding, Session
 
     audit: AuditRoom  # the module, which is called as its function `audit` is
 
@@ -93,6 +93,7 @@ __all__ = [
     "RandomizedResponse",
     "Relation",
     "RenyiDP",
+    "Rounding",
     "Sampler",
     "Sensitivity",
     "Session",

@@ -18,6 +18,7 @@ from tools.golden.names import public_names, room_of
 DOCUMENTED = (
     "discreet.attacks",
     "discreet.audit",
+    "discreet.bayes",
     "discreet.data",
     "discreet.display",
     "discreet.frames",

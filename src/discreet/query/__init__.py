@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from discreet._optional import listing, loader
 
 if TYPE_CHECKING:
-    from discreet.query.answer import Answer, Certificate, Record
+    from discreet.query.answer import Answer, Certificate, Record, Rounding
     from discreet.query.expression import Type
     from discreet.query.policy import Policy, parse_policy, read_policy
     from discreet.query.pricing import Explanation
@@ -19,6 +19,7 @@ __all__ = [
     "Explanation",
     "Policy",
     "Record",
+    "Rounding",
     "Session",
     "SessionBalance",
     "SuggestedBound",

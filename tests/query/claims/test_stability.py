@@ -136,6 +136,34 @@ class Case:
                 totals[key] = totals.get(key, 0) + abs(value)
             assert_within(form, totals, 1, copies=1 + self.change)
 
+    def check_cut(self, source: RowSource, keys: tuple[Key, ...]) -> None:
+        """Check what bounding takes away: sums under an outer bound, less those that are bounded."""
+        outer = self.source.choice([3, 5, 100])
+        number, scale = column("x", Type.REAL), scale_of(self.source)
+        inner = self.source.choice([One(), Steps(number, scale, offset=scale.start)])
+        form: Form = self.source.choice([RowWeights(2), NormWeights(2), Groups(2, 2)])
+        clipped = isinstance(form, Groups) and self.source.random() < 0.5
+        own: Cell = UnitTotal(inner, -7, 9) if clipped else inner
+        heavier = WEIGHT if clipped else 1
+        vectors = []
+        for engine in self.engines:
+            wide, narrow = (
+                by_key(engine.run(SumRequest(source, keys, bound, (cell,))), 0)
+                for bound, cell in ((RowWeights(outer), inner), (form, own))
+            )
+            vectors.append(
+                {key: wide.get(key, 0) - heavier * narrow.get(key, 0) for key in wide.keys() | narrow.keys()}
+            )
+        moved = [abs(value) for value in difference(*vectors).values()]
+        copies, whole = 1 + self.change, outer * WEIGHT * largest(inner)
+        if isinstance(form, RowWeights):
+            assert sum(moved) <= copies * whole
+        elif isinstance(form, Groups):
+            assert sum(moved) <= copies * (whole + 2 * (9 * WEIGHT if clipped else 2 * WEIGHT * largest(inner)))
+        else:
+            most = whole + 2 * WEIGHT * largest(inner)
+            assert sum(value**2 for value in moved) <= (copies * most) ** 2
+
     def check_bounded(self, source: RowSource, keys: tuple[Key, ...]) -> None:
         rows = self.source.choice([1, 2, 5])
         cells = cells_of(self.source, RowWeights(1))
@@ -148,7 +176,7 @@ class Case:
             assert sum(map(abs, change.values())) <= (1 + self.change) * rows * largest(cell)
 
 
-KINDS = ("sums", "sums", "sums", "histogram", "bounded")
+KINDS = ("sums", "sums", "sums", "histogram", "bounded", "cut")
 CASES = st.fixed_dictionaries(
     {
         "seed": st.integers(0, 2**32 - 1),
@@ -175,8 +203,8 @@ def test_one_unit_moves_the_sums_by_no_more_than_the_bound(rounds: Rounds) -> No
                 source, joined = rows_of(made.source, steps)
                 named = keys_of(made.source, keys, joined)
                 form = form_of(made.source, made.by_row)
-                if kind == "bounded" and not made.by_row:
-                    made.check_bounded(source, named)
+                if kind in ("bounded", "cut") and not made.by_row:
+                    (made.check_bounded if kind == "bounded" else made.check_cut)(source, named)
                 else:
                     (made.check_histogram if kind == "histogram" else made.check)(source, named, form)
 

@@ -64,7 +64,7 @@ def test_a_suggestion_is_one_charge_at_its_price_and_its_parts_add_up_to_it(budg
 
 
 def test_bounds_are_near_what_people_have(session):
-    found = session.suggest(QUERY, epsilon=EXACT, times=LATER)
+    found = session.suggest(QUERY, epsilon=EXACT, multiple=LATER)
     assert abs(found.people - PEOPLE) < 0.5
     assert found.arguments["groups"] == 3
     assert found.arguments["sums"]["n"] == (0, 2)
@@ -79,7 +79,7 @@ def test_bounds_are_near_what_people_have(session):
 
 
 def test_a_table_has_lines_for_its_policy(session):
-    found = session.suggest("visits", epsilon=EXACT, times=LATER / 10)
+    found = session.suggest("visits", epsilon=EXACT, multiple=LATER / 10)
     lines = "\n".join(found.lines)
     assert "[tables.visits] rows = 6" in lines
     assert "groups = 3, rows_per_group = 6  # by ward" in lines
@@ -90,7 +90,7 @@ def test_a_table_has_lines_for_its_policy(session):
     assert values["refund"][0] >= -31
     assert not found.arguments
     assert found.noise == {}
-    some = session.suggest("visits", epsilon=EXACT, times=LATER, columns=["fee"])
+    some = session.suggest("visits", epsilon=EXACT, multiple=LATER, columns=["fee"])
     assert {one.name for one in some.bounds} == {"rows", "fee"}
 
 
@@ -101,7 +101,7 @@ def test_a_suggestion_that_was_paid_is_free_and_the_same(session):
     assert session.balance.spent == spent
     assert again.record.replayed
     assert (again.bounds, again.arguments, again.people) == (first.bounds, first.arguments, first.people)
-    assert not session.suggest(QUERY, epsilon=1, times=2).record.replayed
+    assert not session.suggest(QUERY, epsilon=1, multiple=2).record.replayed
 
 
 def test_it_is_shown_like_other_results(session):
@@ -115,12 +115,12 @@ def test_it_is_shown_like_other_results(session):
 
 
 def test_means_get_a_bound_on_rows_and_private_keys_one_on_groups(session):
-    assert session.suggest("SELECT AVG(cost) AS m FROM visits", epsilon=EXACT, times=LATER / 10).arguments == {
+    assert session.suggest("SELECT AVG(cost) AS m FROM visits", epsilon=EXACT, multiple=LATER / 10).arguments == {
         "rows": 6
     }
-    keyed = session.suggest("SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward", epsilon=EXACT, times=LATER)
+    keyed = session.suggest("SELECT ward, AVG(cost) AS m FROM visits GROUP BY ward", epsilon=EXACT, multiple=LATER)
     assert keyed.arguments == {"groups": 3, "rows_per_group": 2}
-    hidden = session.suggest("SELECT SUM(cost) / COUNT(*) AS m FROM visits", epsilon=EXACT, times=LATER)
+    hidden = session.suggest("SELECT SUM(cost) / COUNT(*) AS m FROM visits", epsilon=EXACT, multiple=LATER)
     assert set(hidden.arguments["sums"]) == {"SUM(cost)", "COUNT(*)"}
     session.sql("SELECT SUM(cost) / COUNT(*) AS m FROM visits", epsilon=1, **hidden.arguments)
 
@@ -134,8 +134,8 @@ def test_what_cannot_be_suggested_is_refused_and_costs_nothing(session):
             session.suggest(of, epsilon=1)
     with pytest.raises(ParameterError, match="nothing to suggest"):
         session.suggest("SELECT COUNT(*) FROM (SELECT person, COUNT(*) AS n FROM visits GROUP BY person)", epsilon=1)
-    with pytest.raises(ParameterError, match="times must be"):
-        session.suggest(QUERY, epsilon=1, times=0)
+    with pytest.raises(ParameterError, match="multiple must be"):
+        session.suggest(QUERY, epsilon=1, multiple=0)
     with pytest.raises(ParameterError, match="has no column"):
         session.suggest("visits", epsilon=1, columns=["nothing"])
     with pytest.raises(BudgetExceeded):

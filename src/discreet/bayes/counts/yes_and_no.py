@@ -26,6 +26,7 @@ from discreet.bayes.evidence import LatentCounts, Observation
 from discreet.errors import InputError
 
 _PAIRS = 1 << 18  # of counts of yes and no, up to which the law of a share is computed exactly
+_ALL_PAIRS = 1 << 23  # of all groups together, some 200 MB
 _LIGHT = 1e-22  # relative to the heaviest pair: 2^22 pairs together then weigh less than 1e-15
 Known = tuple[frozenset[int], Weight]  # a set of leaves, and what is known of their sum
 
@@ -115,15 +116,27 @@ class SolvedGroups:
         trees = {leaf: tree for tree in self.trees for leaf in tree.root.cells()}
         counts = [trees[self.leaves[one.yes]].law(self.leaves[one.yes]) for one in self.groups]
         found: dict[str, tuple[Marginal, ...]] = {"count": tuple(counts)}
-        shares = [
-            self._share(one, trees[self.leaves[one.yes]], count) for one, count in zip(self.groups, counts, strict=True)
-        ]
+        shares = self._shares(trees, counts)
         people = [self._people(one, trees[self.leaves[one.yes]]) for one in self.groups]
-        if all(one is not None for one in shares):
-            found["share"] = tuple(one for one in shares if one is not None)
+        if shares is not None:
+            found["share"] = tuple(shares)
         unknown = any(not isinstance(one.group.people, int) for one in self.groups)
         if unknown and all(one is not None for one in people):
             found["people"] = tuple(one for one in people if one is not None)
+        return found
+
+    def _shares(
+        self, trees: Mapping[CellPart, SolvedTree], counts: Sequence[IntegerMarginal]
+    ) -> list[MixtureOfBetas] | None:
+        """Return the laws of the shares of all groups, None where one is too long, or all together are."""
+        found: list[MixtureOfBetas] = []
+        pairs = 0
+        for one, count in zip(self.groups, counts, strict=True):
+            law = self._share(one, trees[self.leaves[one.yes]], count)
+            pairs += 0 if law is None else len(law.masses)
+            if law is None or pairs > _ALL_PAIRS:
+                return None
+            found.append(law)
         return found
 
     def _share(self, one: _Leaves, tree: SolvedTree, count: IntegerMarginal) -> MixtureOfBetas | None:

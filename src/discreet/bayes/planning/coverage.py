@@ -30,7 +30,8 @@ class CalibrationCheck:
         probability integral transform, ties shared at random, is uniform, and an interval holds it as often as its
         posterior mass says on the average. Runs whose draws failed their diagnostics count as not held. Groups of
         one run are not independent: the standard error is taken between runs, and the test of Kolmogorov and Smirnov
-        looks at one group of each run, chosen at random.
+        looks at one group of each run, chosen at random. A law that ignores the release, such as the prior, is
+        calibrated too: that it learns anything shows in `expected_width`.
     Reference. Cook, Gelman, Rubin 2006; Talts, Betancourt, Simpson, Vehtari, Gelman 2018.
 
     >>> from discreet.privacy import Target

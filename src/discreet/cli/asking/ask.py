@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import json
+from functools import reduce
+from operator import or_
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +16,8 @@ from discreet.cli.asking.options import check_place, check_target, finite, opene
 from discreet.cli.console import ReadableConsole, Refusal, answering, showing_what_is_paid, spinner
 from discreet.display import csv_cell
 from discreet.display.csv_text import write_csv
-from discreet.privacy.guarantees import in_words, plain
-from discreet.query import Answer
+from discreet.privacy.guarantees import in_odds, in_words, plain
+from discreet.query import Answer, Rounding
 from discreet.query.answer import plain as plain_value
 
 _CERTIFICATES = (".html", ".json")
@@ -23,6 +25,12 @@ _CERTIFICATES = (".html", ".json")
 
 @options.command()
 @query_options
+@click.option(
+    "--rounding",
+    multiple=True,
+    type=click.Choice([one.name.lower() for one in Rounding if one.name]),
+    help="Make counts whole numbers, or none below 0; repeat it for both. It costs nothing.",
+)
 @click.option("--retry", metavar="NAME", help="A name for this request, so that a retry is never charged twice.")
 @click.option("--certificate", type=options.FILE, help="Write the certificate of the release: .html or .json.")
 @click.option("--plot", type=options.FILE, help="Draw the first aggregate with its intervals: .svg, .png or .pdf.")
@@ -34,6 +42,7 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
     For example: discreet ask "SELECT region, COUNT(*) FROM patients GROUP BY region" --epsilon 0.1
     """
     as_json, as_csv, confidence = (asked.pop(name) for name in ("as_json", "as_csv", "confidence"))
+    rounding = reduce(or_, [Rounding[name.upper()] for name in asked.pop("rounding")], Rounding.NONE)
     certificate, plot, retry = (asked.pop(name) for name in ("certificate", "plot", "retry"))
     with answering():
         if as_json and as_csv:
@@ -45,13 +54,14 @@ def ask(sql: str | None, file: Path | None, policy: Path, analyst: str | None, *
         with opened(policy, analyst) as session, spinner(ReadableConsole(stderr=True), "Asking"):
             check_place("--certificate", certificate, session.policy, policy)
             check_place("--plot", plot, session.policy, policy)
-            answer = session.sql(text, **prices(asked), idempotency=retry)
+            answer = session.sql(text, **prices(asked), rounding=rounding, idempotency=retry)
+            more = session.ledger.fits(session.analyst, answer.guarantee)
         # the answer is paid for, so it is shown before anything else can go wrong
         with showing_what_is_paid(answer.record.number):
             if as_json or as_csv:
-                click.echo(to_json(answer, confidence) if as_json else to_csv(answer, confidence), nl=as_json)
+                click.echo(to_json(answer, confidence, more) if as_json else to_csv(answer, confidence), nl=as_json)
             else:
-                show_answer(ReadableConsole(), answer, confidence)
+                show_answer(ReadableConsole(), answer, confidence, more)
         for path in files(answer, certificate, plot, confidence):
             ReadableConsole(stderr=as_json or as_csv).say_written(path)
 
@@ -62,15 +72,21 @@ def files(answer: Answer, certificate: Path | None, plot: Path | None, confidenc
     return written if plot is None else [*written, answer.plot(confidence=confidence).save(plot)]
 
 
-def show_answer(console: ReadableConsole, answer: Answer, confidence: float) -> None:
-    """Print the table and what goes with it."""
+def show_answer(console: ReadableConsole, answer: Answer, confidence: float, more: int | None = None) -> None:
+    """Print the table and what goes with it; `more` answers like it still fit."""
     console.say_table(answer.table(confidence))
-    console.say_facts([("guarantee", in_words(answer.guarantee)), *answer.facts()[1:]])
+    guarantee = [("guarantee", in_words(answer.guarantee)), ("guarantee in odds", in_odds(answer.guarantee))]
+    left = (
+        []
+        if more is None
+        else [("like this one", f"about {more:,} more {'answer fits' if more == 1 else 'answers fit'}")]
+    )
+    console.say_facts([*guarantee, *answer.facts()[1:], *left])
     console.print()
 
 
-def to_json(answer: Answer, confidence: float) -> str:
-    """Return the whole answer as plain values."""
+def to_json(answer: Answer, confidence: float, more: int | None = None) -> str:
+    """Return the whole answer as plain values; `more` answers like it still fit."""
     columns = answer.to_dict(confidence)
     return json.dumps(
         {
@@ -85,6 +101,7 @@ def to_json(answer: Answer, confidence: float) -> str:
             "entry": answer.record.entry_hash,
             "replayed": answer.record.replayed,
             "lost": list(answer.record.lost),
+            **({} if more is None else {"more": more}),
         },
         sort_keys=True,
         allow_nan=False,

@@ -12,7 +12,7 @@ from discreet.ledger.contract.entry import Shelf
 from discreet.ledger.contract.terms import Terms, amounts_from_plain
 from discreet.privacy import Guarantee
 from discreet.privacy.adaptive import Amounts, Books, Tally, books_for
-from discreet.privacy.guarantees import in_words, with_notion
+from discreet.privacy.guarantees import in_odds, in_words, with_notion
 
 _DIGITS = 6
 
@@ -57,8 +57,10 @@ class Balance(_Facts):
             ("unit of protection", self.unit),
             ("neighbors", self.budget.relation.sentence),
             ("budget", with_notion(self.budget)),
+            ("budget in odds", in_odds(self.budget)),
             ("spent", in_words(self.spent)),
             ("remaining", in_words(self.remaining, rounding=Rounding.DOWN)),
+            ("remaining in odds", in_odds(self.remaining, rounding=Rounding.DOWN)),
         ]
         if self.analyst is not None:
             up, down = Rounding.UP, Rounding.DOWN

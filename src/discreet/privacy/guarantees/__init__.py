@@ -22,4 +22,4 @@ from discreet.privacy.guarantees.guarantee import (
     warn_if_senseless,
 )
 from discreet.privacy.guarantees.normal_scores import bounded_range_mu, rho_of_choices, rho_of_halves
-from discreet.privacy.guarantees.wording import in_words, plain, with_notion
+from discreet.privacy.guarantees.wording import in_odds, in_words, plain, with_notion

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from fractions import Fraction
 
 from discreet.display import Rounding, format_number
 from discreet.laws.number import round_down, round_up
-from discreet.privacy.guarantees.guarantee import Guarantee
+from discreet.privacy.guarantees.conversion import convert
+from discreet.privacy.guarantees.guarantee import ApproxDP, Guarantee, PureDP
 
 _DIGITS = 6
+_HAIR = Fraction(1, 10**9)  # what conversion rounds up by, so that 1 is shown as 1
+_LARGEST_ODDS = 40
+_ONE_IN_A_MILLION = Fraction(1, 10**6)
 _NOTIONS = {
     "PureDP": "pure differential privacy",
     "ApproxDP": "approximate differential privacy",
@@ -41,6 +46,32 @@ def with_notion(guarantee: Guarantee) -> str:
     'epsilon 0.01 (pure differential privacy)'
     """
     return f"{in_words(guarantee)} ({_NOTIONS[type(guarantee).__name__]})"
+
+
+def in_odds(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
+    """Write what a guarantee means for one person, in odds: an epsilon, and the factor that it stands for.
+
+    A guarantee that is no (epsilon, delta) is read as one: at twice its own delta, or else at a delta of one in a
+    million.
+
+    >>> from discreet.privacy import ZCDP, PureDP
+    >>> in_odds(PureDP(Fraction(1, 10)))
+    'epsilon 0.1: nobody makes anything more than 1.106 times as likely'
+    >>> in_odds(ZCDP(Fraction(1, 20), 1e-7))
+    'epsilon 1.62 at delta 2e-07: nobody makes anything more than 5.051 times as likely'
+    """
+    delta = Fraction(getattr(guarantee, "delta", 0))
+    if isinstance(guarantee, PureDP | ApproxDP):
+        epsilon = Fraction(guarantee.epsilon)
+    else:
+        delta = 2 * delta if delta else _ONE_IN_A_MILLION
+        epsilon = Fraction(convert(guarantee, ApproxDP, delta=delta).epsilon)
+    at = f" at delta {format_number(delta, digits=_DIGITS, rounding=rounding)}" if delta else ""
+    shown = format_number(epsilon - epsilon * _HAIR, digits=4, rounding=rounding)
+    if epsilon > _LARGEST_ODDS:
+        return f"epsilon {shown}{at}: no limit on the odds that anybody would notice"
+    factor = format_number(Fraction(math.exp(epsilon)) * (1 - _HAIR), digits=4, rounding=rounding)
+    return f"epsilon {shown}{at}: nobody makes anything more than {factor} times as likely"
 
 
 def plain(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> dict[str, float | str]:

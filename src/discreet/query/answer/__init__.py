@@ -1,6 +1,6 @@
 """Answers: what an analyst receives, with error bars, a certificate and a plot."""
 
-from discreet.query.answer.after_noise import finished
+from discreet.query.answer.after_noise import Rounding, check_rounding, finished
 from discreet.query.answer.answer import Answer, plain
 from discreet.query.answer.certificate import Certificate
 from discreet.query.answer.record import Record, data_of

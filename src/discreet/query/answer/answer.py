@@ -19,7 +19,7 @@ from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, 
 from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.after_noise import Derived, Finished
-from discreet.query.answer.ends import around, halved, widened, with_ends
+from discreet.query.answer.ends import around, halved, shown, widened, with_ends
 from discreet.query.answer.record import Record, data_of
 from discreet.query.engines import evaluate
 from discreet.query.expression import Value
@@ -61,6 +61,7 @@ class Answer:
     unit: str
     lineage: str
     sql: str = ""
+    budget: Guarantee | None = None  # the total one of the policy
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -195,6 +196,8 @@ class Answer:
                 released[alone[row][0]] if len(alone[row]) == 1 else found[place]
                 for place, row in enumerate(self.finished.sources)
             ]
+        if self.finished.rounding:  # what is shown is not what was released; the ends are
+            found = [with_ends(value, low, high) for value, (_, low, high) in zip(self[column], found, strict=True)]
         # 0.0 is added for the sake of the negative zero, which people do not expect
         return [
             (value, None if low is None else low + 0.0, None if high is None else high + 0.0)
@@ -356,6 +359,7 @@ class Answer:
             *([("standard deviation of the noise", spread)] if spread else []),
             ("bounding", self.priced.bounding.reason),
             ("left out", in_one_line(self.left_out, self.priced)),
+            *([("rounding", self.finished.rounding.words)] if self.finished.rounding else []),
             *([("about cut", self._cut_words())] if self.priced.cuts and len(self) == 1 else []),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
             *([("paid before", self.record.lost_words)] if self.record.lost else []),
@@ -367,11 +371,20 @@ class Answer:
         return "; ".join(f"{name} {float(one.value):,.6g} [{one.low:,.6g}, {one.high:,.6g}]" for name, one in found)
 
     def table(self, confidence: float = CONFIDENCE) -> Table:
-        """Return what people are shown: the first rows with their intervals."""
-        whole = self.intervals(confidence)
+        """Return what people are shown: the first rows with their intervals, rounded to their noise."""
+        whole = self._rounded(self.intervals(confidence))
         left = len(whole) - _SHOWN
         caption = f"{whole.caption}; {left:,} more rows" if left > 0 else whole.caption
         return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6)
+
+    def _rounded(self, whole: Table) -> Table:
+        """Return a table of intervals with values rounded to their noise."""
+        columns = [list(column) for column in zip(*whole.rows, strict=True)]
+        for name in self.measured + self.derived if columns else ():
+            place = whole.columns.index(name)
+            three = [shown(*row) for row in zip(*columns[place : place + 3], strict=True)]
+            columns[place : place + 3] = [list(one) for one in zip(*three, strict=True)]
+        return Table(whole.columns, [list(row) for row in zip(*columns, strict=True)], whole.caption)
 
     def __str__(self) -> str:
         lines = [visible(f"{name}: {words}") for name, words in self.facts()]
@@ -385,9 +398,3 @@ class Answer:
 def plain(value: Value) -> bool | int | float | str | None:
     """Return a value as JSON can hold it."""
     return value.isoformat() if isinstance(value, date | datetime) else value
-
-
-def key_columns(answer: Answer) -> list[str]:
-    """Return the columns of an answer that are keys shown unchanged."""
-    keys = {key.name for key in answer.priced.query.aggregation.keys}
-    return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]

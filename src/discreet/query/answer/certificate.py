@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from discreet._version import __version__
 from discreet.display import Table, definition_list, page, paragraph, printable_json, section
 from discreet.errors import ParameterError
-from discreet.privacy.guarantees import with_notion
+from discreet.privacy.guarantees import in_odds, with_notion
 from discreet.query.answer.answer import Answer, plain
+from discreet.query.plan import written_expression
 from discreet.query.pricing import included
 
 _NOTHING = paragraph("Nothing: every row counts in full.")
@@ -61,20 +63,43 @@ class Certificate:
         )
 
 
+def _of_budget(answer: Answer) -> dict[str, str]:
+    """Return the total budget, where it is known."""
+    if answer.budget is None:
+        return {}
+    return {"total budget": with_notion(answer.budget), "total budget in odds": in_odds(answer.budget)}
+
+
+def _ranges(answer: Answer) -> str:
+    """Return the ranges to which values were clipped."""
+    aggregation = answer.priced.query.aggregation
+    found = [
+        f"{written_expression(one.argument)} from {float(one.bounds[0]):,g} to {float(one.bounds[1]):,g}"
+        for one in aggregation.asked
+        if one.argument is not None and one.bounds is not None
+    ]
+    return "; ".join(dict.fromkeys(found)) or "none: nothing was clipped"
+
+
 def certificate_of(answer: Answer) -> Certificate:
     """Make the certificate of an answer."""
     priced = answer.priced
     released = zip(priced.measures, priced.parts, strict=True)
     return Certificate(
         {
+            "date": datetime.now(UTC).date().isoformat(),
             "lineage": answer.lineage,
             "data version": priced.version,
             "query": answer.sql,
             "digest": priced.digest,
             "guarantee": with_notion(priced.guarantee),
+            "guarantee in odds": in_odds(priced.guarantee),
+            **_of_budget(answer),
             "unit of protection": answer.unit,
             "neighbors": answer.relation.sentence,
             "bounding": priced.bounding.reason,
+            "ranges": _ranges(answer),
+            **({"rounding": answer.finished.rounding.words} if answer.finished.rounding else {}),
             "left out": [*answer.left_out, *([included(priced)] if answer.left_out else [])],
             "mechanisms": [measure.words(part) for measure, part in released],
             "record": answer.record.number,

@@ -2,15 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from fractions import Fraction
 
 from discreet.query.expression import Value
 from discreet.query.measures import Estimated
+
+_LEAST = Fraction(1, 10**300)
 
 
 def around(value: float, low: float | None, high: float | None) -> tuple[float | None, float | None]:
     """Return an interval that holds its value; None and None where none was bought."""
     return (None, None) if low is None or high is None else (min(low, value), max(high, value))
+
+
+def shown(value: Value, low: float | None, high: float | None) -> tuple[Value, float | None, float | None]:
+    """Return a value and its ends as people read them: no digits that the noise decides, ends rounded outward.
+
+    >>> (
+    ...     shown(12344.7, 12284.1, 12405.3),
+    ...     shown(3.14159, 3.1, 3.2),
+    ...     shown(41, None, None),
+    ... )
+    ((12340, 12280, 12410), (3.14, 3.1, 3.2), (41, None, None))
+    """
+    if isinstance(value, bool) or not isinstance(value, int | float) or low is None or high is None:
+        return value, low, high
+    width = (Fraction(high) - Fraction(low)) / 2 if math.isfinite(low) and math.isfinite(high) else Fraction(0)
+    if not width or not math.isfinite(value) or not _LEAST < width < 1 / _LEAST:
+        return value, low, high
+    places = math.floor(math.log10(width / 4))
+    unit = Fraction(10) ** places
+    found = round(Fraction(value) / unit), math.floor(Fraction(low) / unit), math.ceil(Fraction(high) / unit)
+    if places >= 0:
+        one, least, most = (whole * int(unit) for whole in found)
+        return one, least, most
+    return float(found[0] * unit), float(found[1] * unit), float(found[2] * unit)
 
 
 def halved(confidence: float) -> float:

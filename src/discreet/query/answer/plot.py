@@ -11,7 +11,7 @@ from discreet.display import visible
 from discreet.display.plots import BLUE, INK, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.privacy.estimate import NO_INTERVAL
-from discreet.query.answer.answer import Answer, key_columns
+from discreet.query.answer.answer import Answer
 from discreet.query.pricing import in_one_line
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
     if name not in measured:
         raise ParameterError(f"{name!r} is not an aggregate of this answer; there are {', '.join(measured)}")
     estimates = answer.estimates(name, confidence)
-    keys = key_columns(answer)
+    keys = _key_columns(answer)
     drawn = _Drawn(
         name=name,
         keys=keys,
@@ -122,3 +122,9 @@ def _ordered(values: Sequence[object]) -> bool:
     return len(values) > 2 and all(
         isinstance(value, int | float | date) and not isinstance(value, bool) for value in values
     )
+
+
+def _key_columns(answer: Answer) -> list[str]:
+    """Return the columns of an answer that are keys shown unchanged."""
+    keys = {key.name for key in answer.priced.query.aggregation.keys}
+    return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]

@@ -12,7 +12,7 @@ from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
-from discreet.query.answer import Answer, finished
+from discreet.query.answer import Answer, Rounding, check_rounding, finished
 from discreet.query.engines import evaluate
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
@@ -147,6 +147,7 @@ class Session:
         rows_per_group: int | None = None,
         sums: Mapping[str, Any] | None = None,
         bias: bool = False,
+        rounding: Rounding = Rounding.NONE,
         idempotency: str | None = None,
         timeout: float | None = None,
     ) -> Answer:
@@ -175,10 +176,12 @@ class Session:
             rows_per_group: the most rows of one unit that count in each of its groups, in place of the policy's.
             sums: ranges to clip what one unit adds to a group, such as {"revenue": (0, 50_000)}, instead of its rows.
             bias: buy how much bounding cuts, up to the policy's `outer_rows`; the intervals then include it.
+            rounding: `Rounding.INTEGER`, `Rounding.NONNEGATIVE` or both: whole counts, and none below 0, at no cost.
             idempotency: a name for this request; the ledger binds it to the query, so that a retry is never another.
             timeout: seconds to wait while the same question is answered elsewhere; 600 if left out.
         """
         charging = self._charging
+        check_rounding(rounding)
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
         given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits, "bias": bias}
@@ -193,8 +196,9 @@ class Session:
         released, text, record = charging.once(request, work, timeout=timeout)
         if released is None and text is not None:
             released = ReleasedTable.from_json(text, made.query)
-        shaped = finished(made, released, evaluate)
-        return Answer(made, released, shaped, record, self.policy.unit, self.policy.lineage, sql)
+        shaped = finished(made, released, evaluate, rounding)
+        policy = self.policy
+        return Answer(made, released, shaped, record, policy.unit, policy.lineage, sql, policy.budget)
 
     def top(
         self,
@@ -234,13 +238,13 @@ class Session:
         columns: Sequence[str] | None = None,
         bounds: Mapping[str, Any] | None = None,
         keys: Mapping[str, Sequence[Any]] | None = None,
-        times: float = 4,
+        multiple: float = 4,
         timeout: float | None = None,
     ) -> Suggestion:
         """Find bounds at a small price, by private quantiles: of rows, groups, values and sums of one unit.
 
         Of a query it suggests the arguments for it: `session.sql(query, rho=..., **suggestion.arguments)`; of a table
-        lines of the policy. The bounds are for an answer at `times` the price of the suggestion.
+        lines of the policy. The bounds are for an answer at `multiple` times the price of the suggestion.
 
         Args:
             of: a private table, or one SELECT with aggregates.
@@ -251,12 +255,18 @@ class Session:
             columns: which columns of a table; each takes a part of the price.
             bounds: ranges to clip columns to instead of the policy's, as for `sql`.
             keys: public values of keys, as for `sql`.
-            times: how many times the price the answer may cost.
+            multiple: how many times the price the answer may cost.
             timeout: seconds to wait while the same is being looked for elsewhere, as for `sql`.
         """
         price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
         listed = None if columns is None else list(columns)
-        given: dict[str, Any] = {"columns": listed, "bounds": bounds, "keys": keys, "times": times, "timeout": timeout}
+        given: dict[str, Any] = {
+            "columns": listed,
+            "bounds": bounds,
+            "keys": keys,
+            "multiple": multiple,
+            "timeout": timeout,
+        }
         return suggest(self._charging, of, price, **given)
 
     def watch(

@@ -115,7 +115,7 @@ def suggest(
     columns: list[str] | None,
     bounds: Mapping[str, Any] | None,
     keys: Mapping[str, Any] | None,
-    times: float,
+    multiple: float,
     timeout: float | None,
 ) -> Suggestion:
     """Charge, look and suggest, or return what was stored for the same question.
@@ -124,16 +124,16 @@ def suggest(
         parts of the price that add up to it; the levels of the second part follow from what the first released.
         Proof: every part is a `PricedQuery` over one row a unit, and keeps its part; adaptive composition adds.
     """
-    if isinstance(times, bool) or not isinstance(times, int | float) or not 0 < times < math.inf:
+    if isinstance(multiple, bool) or not isinstance(multiple, int | float) or not 0 < multiple < math.inf:
         raise ParameterError(
-            "times must be a number above 0: how many times the price of the suggestion the answer may cost. Nothing "
+            "multiple must be a number above 0: the answer may cost so many times the price of the suggestion. Nothing "
             "was spent.",
-            parameter="times",
+            parameter="multiple",
         )
     name = str(of).strip()
     known = name.casefold() in {one.casefold() for one in charging.policy.tables} or " " not in name
     looked = _of_table(charging, name, columns) if known else _of_query(charging, name, bounds, keys)
-    work = _Work(charging, looked, price, Fraction(times))
+    work = _Work(charging, looked, price, Fraction(multiple))
     work.check()
     request = charging.request(
         work.cost.guarantee, work.digest, f"bounds suggested for {looked.said}", work.first.words()
@@ -163,7 +163,7 @@ class _Work:
     charging: Charging
     looked: _Looked
     price: Price
-    times: Fraction
+    multiple: Fraction
 
     @property
     def cost(self) -> Cost:
@@ -176,7 +176,7 @@ class _Work:
     def later(self) -> Cost:
         """The price that the bounds are chosen for."""
         cost = self.cost
-        more = Fraction(math.sqrt(self.times)) if cost.word == "mu" else self.times
+        more = Fraction(math.sqrt(self.multiple)) if cost.word == "mu" else self.multiple
         return replace(cost, amount=cost.amount * more)
 
     @property
@@ -234,10 +234,10 @@ class _Work:
         return priced(plan, self.charging.policy, part)
 
     def check(self) -> None:
-        """Refuse what the engine cannot say, before the charge."""
-        self.charging.check(self.first)
-        if self.looked.then:
-            self.charging.check(self._asked_at(Fraction(9, 10)))
+        """Refuse what the engine cannot say, and a price that buys nothing, before the charge."""
+        for made in [self.first, *([self._asked_at(Fraction(9, 10))] if self.looked.then else [])]:
+            self.charging.check(made)
+            made.words()  # a mechanism is made of each part
 
     @property
     def digest(self) -> str:
@@ -250,7 +250,7 @@ class _Work:
             str(self.cost.amount),
             self.looked.groups,
             self.looked.measures,
-            str(self.times),
+            str(self.multiple),
         ]
         return hashlib.sha256(json.dumps(said).encode()).hexdigest()
 
@@ -286,7 +286,8 @@ class _Work:
                 if one.kind == "sum":
                     sums[one.name] = bound
             else:
-                bound = max(min(math.ceil(value - 1e-3), self._every(one)), 1)
+                whole = math.floor(value * 1.001)  # between two whole numbers as many are cut as at the lower one
+                bound = max(min(whole, self._every(one)), 1)
                 arguments[one.kind] = bound
             cut = 0.0 if one.kind == "groups" and bound == self._every(one) else 1 - level
             made.append(SuggestedBound(one.name, bound, self._line(one.kind, bound, one.name), cut, low, high))

@@ -18,7 +18,7 @@ torch = pytest.importorskip("torch")
 from discreet.errors import InputError, MissingParameter, ParameterError  # noqa: E402
 from discreet.learning import load_model, save_model  # noqa: E402
 from discreet.learning.deep.plan import Plan  # noqa: E402
-from discreet.learning.deep.training import DeepClassifier, DeepRegressor  # noqa: E402
+from discreet.learning.deep.training import DeepClassifier, DeepRegressor, RecipeClassifier  # noqa: E402
 from discreet.ledger import MemoryLedger, Terms  # noqa: E402
 from discreet.privacy import ApproxDP, GaussianDP, Relation  # noqa: E402
 from discreet.query import Session  # noqa: E402
@@ -159,11 +159,12 @@ def test_a_fitted_network_is_written_and_read(tmp_path):
         assert again.loss_.epsilon(1e-9).upper == fitted.loss_.epsilon(1e-9).upper
 
 
-def test_a_file_of_a_network_is_read_by_a_program_that_never_named_one(tmp_path):
-    place = save_model(classifier(hidden=(5,)).fit(X, LABELS), tmp_path / "model.json")
+@pytest.mark.parametrize("kind", [DeepClassifier, RecipeClassifier])
+def test_a_file_of_a_network_is_read_by_a_program_that_never_named_one(kind, tmp_path):
+    place = save_model(kind(**STATED, classes=["no", "yes"]).fit(X, LABELS), tmp_path / "model.json")
     code = "import sys; from discreet.learning import load_model; print(type(load_model(sys.argv[1])).__name__)"
     done = subprocess.run([sys.executable, "-c", code, place], capture_output=True, text=True, check=True)  # noqa: S603
-    assert done.stdout.strip() == "DeepClassifier"
+    assert done.stdout.strip() == kind.__name__
 
 
 @pytest.mark.parametrize("budget", [ApproxDP(9, 1e-4), GaussianDP(9)])
@@ -185,10 +186,11 @@ def test_a_table_of_a_session_is_learned_from_once(budget):
         classifier(module=torch.nn.Linear(2, 2)).fit_session(session, "people", ["a", "b"], "rich")
 
 
-@pytest.mark.parametrize("kind", [DeepClassifier, DeepRegressor])
+@pytest.mark.parametrize("kind", [DeepClassifier, DeepRegressor, RecipeClassifier])
 def test_scikit_learns_own_checks_pass_but_those_that_privacy_forbids(kind):
-    stated = {**STATED, "people": 100, "bounds": (-10, 10), "hidden": (), "steps": 2}
-    own = {"classes": [0, 1, 2]} if kind is DeepClassifier else {"target_bounds": (-10, 10)}
+    stated = {**STATED, "people": 100, "bounds": (-10, 10)}
+    own: dict[str, Any] = {"target_bounds": (-10, 10)} if kind is DeepRegressor else {"classes": [0, 1, 2]}
+    own |= {"bins": 2} if kind is RecipeClassifier else {"hidden": (), "steps": 2}
     model = kind(**stated, **own)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the checks warn about themselves

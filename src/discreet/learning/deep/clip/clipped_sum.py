@@ -12,7 +12,7 @@ import torch
 
 from discreet.errors import InputError, ParameterError
 from discreet.learning.deep.clip.choice import Choice, chosen_ways
-from discreet.learning.deep.clip.compiled import compiled as as_compiled
+from discreet.learning.deep.clip.compiled import as_compiled
 from discreet.learning.deep.clip.layers import (
     Arithmetic,
     Calls,
@@ -27,6 +27,7 @@ from discreet.learning.deep.clip.layers import (
 from discreet.learning.deep.clip.made_up import MadeUp
 from discreet.learning.deep.clip.probe import probe
 from discreet.learning.deep.clip.recording import Recording
+from discreet.learning.deep.clip.replay import Sums, replayed
 from discreet.learning.deep.clip.settings import check_model, check_settings, secret_masks
 from discreet.learning.deep.clip.survey import ModelSurvey, survey
 from discreet.learning.deep.clip.weights import clip_weights, summation_error
@@ -51,7 +52,8 @@ class ClippedSum:
 
     The loss returns one number a row. A person is one row, or `rows` rows whose mean gradient is cut. Modules may be
     called several times and share tensors; what is not trained costs nothing. A person whose gradient is not finite
-    adds nothing, and the others add what they add without it, bit for bit.
+    adds nothing, and the others add what they add without it, bit for bit (on a graphics card words of a table add up
+    in any order, which changes last bits). With `compiled` a call is one function made by torch's compiler.
 
     Privacy. In exact mode the sums S of two batches that differ by one person, all others in the same slots, satisfy
         |S - S'|_2 <= (1 + 2 summation_error) clip.norm.
@@ -102,7 +104,7 @@ class ClippedSum:
         if self.exact and not self.slot_independent:
             self._recording = self._watching(found, [module for module in model.modules() if uneven(module)])
             self.slot_independent = probe(self, self._made_up)
-        self._whole: Callable[..., list[Tensor]] = self._compiled() if compiled else self._sums
+        self._added_up = self._fastest(compiled)
 
     @property
     def dimension(self) -> int:
@@ -139,7 +141,7 @@ class ClippedSum:
         here = self._rows_present(present)
         inputs, targets = self._made_up.in_place_of_absent(inputs, targets, here, self.physical * self.rows)
         with torch.no_grad(), secret_masks(self._device):
-            return self._whole(inputs, targets, here)
+            return self._added_up(inputs, targets, here)
 
     def _sums(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:
         """Return the weighted sums of a batch of the right shape."""
@@ -195,12 +197,23 @@ class ClippedSum:
             recording.backward(losses, factors if self.rows == 1 else factors / self.rows)
             return losses.detach()
 
-    def _compiled(self) -> Callable[..., list[Tensor]]:
-        """Return the sums as one compiled function, recorded on made-up rows."""
+    def _fastest(self, compiled: bool) -> Sums:
+        """Return the sums as they are, or compiled, or played by the graphics card, as found out on made-up rows."""
         size = self.physical * self.rows
         here = torch.ones(size, dtype=torch.bool, device=self._device)
-        self._arithmetic = Arithmetic(self.exact, traced=True)
-        return as_compiled(self._sums, *self._made_up.batch(size), here)
+        values = (*self._made_up.batch(size), here)
+        if compiled:
+            made = as_compiled(self._steadily, *values)
+            return replayed(made, made, values, exact=False)
+        return replayed(self._sums, self._steadily, values, exact=self.exact)
+
+    def _steadily(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:
+        """Return the weighted sums without a look at any number: where a unit may be lost, all are selected from."""
+        usual, self._arithmetic = self._arithmetic, Arithmetic(self.exact, traced=True)
+        try:
+            return self._sums(inputs, targets, here)
+        finally:
+            self._arithmetic = usual
 
     def _watching(self, found: ModelSurvey, evened: list[Any]) -> Recording:
         """Return what watches the trained modules, and computes the products of some in even widths."""
@@ -283,12 +296,18 @@ def _check_kinds(model: Any, loss: Any, clip: Any, exact: Any, compiled: Any) ->
         ("loss", callable(loss), "CrossEntropy(2)"),
         ("clip", hasattr(clip, "norm") and hasattr(clip, "mode"), "Clip(1.0)"),
         ("exact", type(exact) is bool, "True"),
-        ("compiled", type(compiled) is bool and not (compiled and exact is True), "False, as exact sums are proven of operations that stand as they are written"),
+        ("compiled", type(compiled) is bool, "False"),
     ):
         if not fits:
             raise ParameterError(
                 f"{name} must be of its kind; got something else, write {name}={example}, for example.", parameter=name
             )
+    if compiled and exact:
+        raise ParameterError(
+            "compiled must be False for exact sums, which are proven of operations as they are written; got True, "
+            "write compiled=False, or a plan with noise=Float(...).",
+            parameter="compiled",
+        )
 
 
 def _whole(name: str, value: Any) -> int:

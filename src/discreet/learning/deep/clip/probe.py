@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -46,6 +46,22 @@ class Probed(Protocol):
         """Run one pass and return the losses."""
 
 
+class _Numbers(NamedTuple):
+    """What is computed about one unit, what about all, and sums of rounded terms that make up the unit's gradient.
+
+    Such a sum has bits of its own in every slot, where a device adds in another order; its error in any order is part
+    of what is stated about sums, and what its terms are made of is among the numbers of the unit.
+    """
+
+    own: list[Tensor]
+    everyone: list[Tensor]
+    sums: list[Tensor]
+
+    def alike(self, other: _Numbers, exact: bool) -> bool:
+        """Whether the numbers of the unit are those of another pass."""
+        return _same(self.own, other.own, exact) and _same(self.sums, other.sums, False)
+
+
 def probe(clipped: Probed, made_up: MadeUp) -> bool:
     """Raise unless a model passes on made-up rows; return whether a row's numbers are the same in another slot."""
     units, rows = clipped.physical, clipped.rows
@@ -61,8 +77,8 @@ def probe(clipped: Probed, made_up: MadeUp) -> bool:
         mixed[mine] = kept[mine]
     for weights in (nullcontext(), _moved_weights(clipped.parameters)):
         with weights:
-            base, _ = _numbers(clipped, inputs, targets, middle)
-            if not _same(base, _numbers(clipped, other_inputs, other_targets, middle)[0], clipped.exact):
+            base = _numbers(clipped, inputs, targets, middle)
+            if not base.alike(_numbers(clipped, other_inputs, other_targets, middle), clipped.exact):
                 raise _mixes(clipped.exact)
     if clipped.exact and _depends_on_ends(clipped, inputs, targets):
         return False
@@ -102,20 +118,19 @@ def _moved_alike(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, uni
     With dropout they are not: its masks belong to slots, and a person who leaves would give all others new ones.
     """
     shift = by * clipped.rows
-    base, all_base = _numbers(clipped, inputs, targets, unit)
+    base = _numbers(clipped, inputs, targets, unit)
     moved = [one.roll(shift, 0) for one in inputs], targets.roll(shift, 0)
-    found, all_found = _numbers(clipped, *moved, (unit + by) % clipped.physical)
-    alike = _same(base, found, clipped.exact)
-    return alike and _same([one.roll(by, 0) for one in all_base], all_found, clipped.exact)
+    found = _numbers(clipped, *moved, (unit + by) % clipped.physical)
+    alike = base.alike(found, clipped.exact)
+    return alike and _same([one.roll(by, 0) for one in base.everyone], found.everyone, clipped.exact)
 
 
-def _numbers(
-    clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int
-) -> tuple[list[Tensor], list[Tensor]]:
+def _numbers(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor, unit: int) -> _Numbers:
     """Return everything that is computed about one unit, its gradient as well, and what is computed about all units."""
     units = clipped.physical
     everyone: list[list[Tensor]] = [[] for _ in clipped.slots]
     mine: list[list[Tensor]] = [[] for _ in clipped.slots]
+    sums: list[list[Tensor]] = [[] for _ in clipped.slots]
 
     def ready(place: int, calls: Calls) -> None:
         for some in calls.values():
@@ -128,11 +143,12 @@ def _numbers(
         everyone[place].append(part.squared.clone())
         only = torch.zeros_like(part.squared)
         only[unit] = 1
-        mine[place].extend(part.total(only, None))
+        (mine if part.reach is None else sums)[place].extend(part.total(only, None))
 
     losses = _pass(clipped, inputs, targets, ready).reshape(units, -1)
     together = [one for some in everyone for one in some] + [losses]
-    return [one[unit] for one in together] + [one for some in mine for one in some], together
+    own = [one[unit] for one in together] + [one for some in mine for one in some]
+    return _Numbers(own, together, [one for some in sums for one in some])
 
 
 def _sum_is_gradient(clipped: Probed, inputs: Sequence[Tensor], targets: Tensor) -> None:

@@ -49,8 +49,7 @@ class FloatRelease:
         if self._noisy is None:
             self._noisy = self._noise()
         with torch.no_grad():
-            for total, one in zip(self._noisy, sums, strict=True):
-                total.add_(one)
+            torch._foreach_add_(self._noisy, list(sums))
 
     def clear(self) -> None:
         """Forget what was added since the last release."""

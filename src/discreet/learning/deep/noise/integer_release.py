@@ -16,6 +16,8 @@ from discreet.learning.deep.noise.grid import GradientGrid
 from discreet.learning.deep.noise.integer_sums import IntegerSums, Tensor
 from discreet.randomness.process import Process
 
+_LONG = 1 << 13  # a thread draws eight such vectors at once, which is cheaper than to wait for a graphics card
+
 
 class IntegerRelease:
     """Sum the physical batches of each step in integers, add integer Gaussian noise, and release the result.
@@ -32,7 +34,7 @@ class IntegerRelease:
         would wrap, by the same map for both neighbors.
     Accuracy. The noise has standard deviation `noise_scale` a coordinate, in units of the gradient.
     Cost. A multiplication, a rounding and an integer addition a coordinate and batch; one exact draw a coordinate and
-        step, made by a thread while the step is computed, or on the graphics card (`DeviceNoise`).
+        step, made by a thread while the step is computed, or on the graphics card where there are many (`DeviceNoise`).
 
     >>> from fractions import Fraction
     >>> grid = GradientGrid(
@@ -128,7 +130,8 @@ class IntegerRelease:
 
 
 def _noises(grid: GradientGrid, device: Any) -> DrawnAhead | DeviceNoise:
-    """Return where noise comes from: a thread on the processor, or the device itself."""
-    if device is None or torch.device(device).type == "cpu" or not DeviceNoise.serves(grid.noise_scale):
+    """Return where noise comes from: a thread on the processor, or the device itself, which pays for long vectors."""
+    here = device is None or torch.device(device).type == "cpu" or grid.dimension < _LONG
+    if here or not DeviceNoise.serves(grid.noise_scale):
         return DrawnAhead(RoundedGaussian(grid.noise_scale), grid.dimension)
     return DeviceNoise(grid.noise_scale, grid.dimension, device)

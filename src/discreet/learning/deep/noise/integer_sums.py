@@ -13,6 +13,7 @@ from discreet.learning.deep.noise.grid import GradientGrid
 
 Tensor = Any  # torch.Tensor: the checker of types reads nothing of torch
 _PIECE = 1 << 15
+_JOINED = 1 << 25  # on a graphics card every operation has to be started: fewer are better until they fill its memory
 
 
 class IntegerSums:
@@ -35,6 +36,7 @@ class IntegerSums:
         self._factor = math.ldexp(1.0, grid.carry_bits - grid.exponent)
         self._fine = torch.zeros(grid.dimension, dtype=torch.int64, device=device)
         self._parts = self._fine.split(self._sizes)
+        self._joined = _PIECE if self._fine.device.type == "cpu" else _JOINED
         self._coarse: Tensor | None = None  # zero, which it stays unless many batches come
         self._added = self._since_carry = 0
         self._touched = False  # whether `fine` may hold something: also after an interruption in the middle
@@ -48,7 +50,7 @@ class IntegerSums:
             self._carry()
         self._touched = True
         flats = [values.detach().reshape(-1) for values in sums]
-        if self._grid.dimension <= _PIECE:  # one piece: joined, they cost no more than one of them
+        if self._grid.dimension <= self._joined:  # one piece: joined, they cost no more than one of them
             self._fine.add_(torch.cat(flats).mul_(self._factor).round_().to(torch.int64))
         else:
             for part, flat in zip(self._parts, flats, strict=True):

@@ -24,6 +24,7 @@ from discreet.learning.deep.training.estimators import PlannedEstimator, plan_of
 from discreet.learning.deep.training.preparation import Preparation
 from discreet.learning.deep.training.trained_model import TrainedModel
 from discreet.learning.deep.training.trainer import train
+from discreet.learning.exact import FitRows, Measurements
 from discreet.learning.features import stated_bins
 from discreet.ledger import Ledger
 from discreet.privacy import Guarantee
@@ -157,16 +158,16 @@ class RecipeClassifier(PlannedEstimator, PrivateClassifier):
 
     bins: Any = None
 
-    def _features(self, low: Floats, high: Floats) -> OneHot:
+    def _features(self, low: Floats, high: Floats, bins: Any) -> OneHot:
         """Return the public map of rows."""
-        counts = stated_bins(_BINS if self.bins is None else self.bins, low, high).counts
+        counts = stated_bins(_BINS if bins is None else bins, low, high).counts
         ends = zip(low.tolist(), high.tolist(), counts.tolist(), strict=True)
-        return OneHot({str(at): BinnedNumbers((one, other), bins=bins) for at, (one, other, bins) in enumerate(ends)})
+        return OneHot({str(at): BinnedNumbers((one, other), bins=count) for at, (one, other, count) in enumerate(ends)})
 
     def _recipe(self, public: Public, epsilon: Number | None, delta: Number | None) -> Recipe:
         if public.classes is None or epsilon is None or delta is None:
             raise AssertionError("classes and a price were stated")
-        kind, codes = self._features(public.low, public.high), tuple(range(len(public.classes)))
+        kind, codes = self._features(public.low, public.high, self.bins), tuple(range(len(public.classes)))
         neighbors = public.neighbors
         return Recipe(kind, codes, neighbors.people, epsilon, delta, neighbors.relation, self._stated_unit())
 
@@ -185,8 +186,12 @@ class RecipeClassifier(PlannedEstimator, PrivateClassifier):
         )  # fmt: skip
 
     def _tensors(self, public: Public, features: Floats, beside: Any) -> tuple[Any, Any]:
-        kind = self._features(public.low, public.high)
+        kind = self._features(public.low, public.high, self.bins)
         return torch.from_numpy(kind(features)), torch.from_numpy(np.asarray(beside).astype(np.int64))
+
+    def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
+        self.bins_ = self.bins  # those of the fit: `fit_session` takes them from the policy
+        super()._learn(public, rows, measurements)
 
     def _plan(self, public: Public) -> Mapping[str, Any]:
         plan, made = plan_of(public.price), self._made(public)
@@ -207,5 +212,5 @@ class RecipeClassifier(PlannedEstimator, PrivateClassifier):
         return regime(made.signal / math.sqrt(made.kind.width * len(made.classes)))
 
     def _scores(self, features: Floats) -> Floats:
-        shown = self._features(self._low, self._high)(features).astype(np.float64)
+        shown = self._features(self._low, self._high, self.bins_)(features).astype(np.float64)
         return np.asarray(shown @ self.weights_["weight"].T.astype(np.float64))

@@ -34,6 +34,7 @@ class Preparation:
     rows: int
     average: WeightAverage | None
     example: Any = None
+    compiled: bool = False
 
     def steps(self, data: Any) -> TrainingSteps:
         """Return the training of a copy of the model on these rows, ready to begin."""
@@ -69,8 +70,9 @@ class Preparation:
         """Return the clipped sums of a model, which is tried on made-up rows: what that says is public."""
         try:
             return ClippedSum(
-                model, self.loss, self.plan.clip, physical=size, exact=self.plan.exact, example=example, rows=self.rows
-            )
+                model, self.loss, self.plan.clip, physical=size, exact=self.plan.exact, example=example, rows=self.rows,
+                compiled=self.compiled,
+            )  # fmt: skip
         except DiscreetError:
             raise
         except Exception as problem:

@@ -114,8 +114,9 @@ class TrainingSteps:
         for places in next(self._batches):
             self._release.add(self._sums(places))
         noisy = self._release.release(step)
+        torch._foreach_div_(noisy, self._divisor)
         for parameter, one in zip(self._parameters, noisy, strict=True):
-            parameter.grad = one.div_(self._divisor).to(dtype=parameter.dtype, device=parameter.device)
+            parameter.grad = one.to(dtype=parameter.dtype, device=parameter.device)
         self.optimizer.step()
         self.optimizer.zero_grad(set_to_none=True)
         self.taken += 1

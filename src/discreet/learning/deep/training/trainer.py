@@ -44,6 +44,7 @@ def train(
     checkpoint: Any = None,
     progress: Progress | None = None,
     average: WeightAverage | None = None,
+    compiled: bool = False,
 ) -> TrainedModel:
     """Train a copy of a model on private rows; the charge, if there is a ledger, is durable before the first step.
 
@@ -69,6 +70,8 @@ def train(
         checkpoint: a path or a `Checkpoint`; with it an interrupted training is taken up by the same call.
         progress: called with the number of steps that are done, and that of all steps.
         average: `ExponentialAverage` or `TailAverage` of the weights, instead of the last ones.
+        compiled: whether forward, backward and clipping are made one function by torch's compiler, which pays on a
+            graphics card; for `Float` noise alone, because exact sums are proven of operations as they are written.
 
     Privacy. The weights after every step, all of them together, keep the guarantee of the plan, under its relation, for
         one unit.
@@ -86,7 +89,7 @@ def train(
         _check(model, plan, optimizer, books, kept)
         prepared = Preparation(
             model=model, plan=plan, loss=loss, optimizer=optimizer, physical=physical, rows=rows, average=rule,
-            example=example,
+            example=example, compiled=compiled,
         )  # fmt: skip
         steps = prepared.steps(data)
     except DiscreetError as problem:

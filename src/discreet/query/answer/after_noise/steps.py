@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from discreet.query.answer.after_noise.rounding import Rounding, adjusted
 from discreet.query.answer.after_noise.totals import GroupTotals, with_totals
-from discreet.query.answer.after_noise.windows import computed
+from discreet.query.answer.after_noise.windows import added, computed
 from discreet.query.expression import Column, Expression, Literal, Type, Value
+from discreet.query.measures import OneInteger, SelectedKeys
 from discreet.query.plan import AnswerWindow, PostProcessing, gone
 from discreet.query.pricing import PricedQuery, ReleasedTable
 
@@ -42,9 +44,12 @@ class Finished:
     shown: tuple[str | None, ...]
     stages: tuple[StepTaken, ...] = ()
     totals: GroupTotals | None = None
+    rounding: Rounding = Rounding.NONE
 
 
-def finished(made: PricedQuery, released: ReleasedTable, evaluate: Evaluate) -> Finished:
+def finished(
+    made: PricedQuery, released: ReleasedTable, evaluate: Evaluate, rounding: Rounding = Rounding.NONE
+) -> Finished:
     """Shape released integers into the table that was asked for; `evaluate` computes with released columns."""
     aggregation = made.query.aggregation
     totals = with_totals(made.query, released)
@@ -59,12 +64,15 @@ def finished(made: PricedQuery, released: ReleasedTable, evaluate: Evaluate) -> 
     for asked in aggregation.asked:
         index, inner = made.places[asked.name]
         columns[asked.name] = list(known[index][inner])
+        if rounding and isinstance(made.measures[index], OneInteger | SelectedKeys):
+            whole = adjusted(made.measures[index].values(released.released[index])[inner], asked, rounding)
+            columns[asked.name] = [added([whole[one] for one in rows]) for rows in totals.members]
         types[asked.name] = Type.REAL
     if made.query.totals:
         for place, key in enumerate(aggregation.keys):
             columns[gone(key.name)] = [one[place] for one in totals.gone]
             types[gone(key.name)] = Type.INTEGER
-    return finish(columns, types, made.query.finish, evaluate, totals)
+    return replace(finish(columns, types, made.query.finish, evaluate, totals), rounding=rounding)
 
 
 def finish(

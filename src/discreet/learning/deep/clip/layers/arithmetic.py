@@ -19,6 +19,7 @@ from discreet.errors import AssumptionFailed
 Tensor = Any  # torch.Tensor; torch has no types for mypy here
 
 UNIT_ROUNDOFF = 2.0**-53
+_MANY = 1 << 18  # below, torch starts its own operations faster
 _TRIED = (60, 5_000)
 _trusted: dict[Any, bool] = {}
 CHUNK = 1 << 15  # elements that are widened at a time: they and their copies stay in a cache
@@ -61,7 +62,7 @@ class Arithmetic:
             return torch.linalg.vector_norm(flat, dim=1).square_()
         units, size = flat.shape
         if sums_on_card(flat):
-            found: Tensor = _card_sums().squares(flat)
+            found: Tensor = _kernel().squares(flat)
             return found.mul_(1 + 2 * gamma(4 * size + 8))
         step = max(1, CHUNK // max(1, units)) if flat.device.type == "cpu" else max(1, size)
         first = flat if step >= size else flat[:, :step]
@@ -77,12 +78,12 @@ class Arithmetic:
     def weighted(self, weights: Tensor, kept: Tensor) -> Tensor:
         """Return the sum over units of weight times kept gradient."""
         flat = kept.flatten(1)
-        if self.traced:
-            return (weights.to(flat.dtype).unsqueeze(1) * flat).sum(0).view(kept.shape[1:])  # one pass, when compiled
+        if self.traced and not self.exact:  # one pass over the gradients, when compiled
+            return (weights.to(flat.dtype).unsqueeze(1) * flat).sum(0).view(kept.shape[1:])
         if not self.exact:
             return (weights.to(flat.dtype) @ flat).view(kept.shape[1:])
         if sums_on_card(flat):
-            return _card_sums().weighted(weights, flat).view(kept.shape[1:])
+            return _kernel().weighted(weights, flat).view(kept.shape[1:])
         if flat.device.type != "cpu":
             return (weights @ flat.double()).view(kept.shape[1:])
         step = max(1, CHUNK // max(1, flat.shape[0]))
@@ -165,8 +166,10 @@ def gram_part_norms(
 
 
 def sums_on_card(flat: Tensor) -> bool:
-    """Say whether a kernel of the graphics card sums these numbers, and sums right there."""
-    if flat.device.type != "cuda" or flat.dtype != torch.float32 or not flat.is_contiguous():
+    """Say whether a kernel of the graphics card sums these numbers: there are many, and it was seen to sum right."""
+    if flat.device.type != "cuda" or flat.numel() < _MANY:
+        return False
+    if flat.dtype != torch.float32 or not flat.is_contiguous():
         return False
     if flat.device not in _trusted:
         _trusted[flat.device] = _sums_are_right(flat.device)
@@ -180,7 +183,7 @@ def _sums_are_right(device: Any) -> bool:
     weights = torch.rand(_TRIED[0], generator=source, dtype=torch.float64)
     there = values.to(device)
     try:
-        found = _card_sums().squares(there), _card_sums().weighted(weights.to(device), there)
+        found = _kernel().squares(there), _kernel().weighted(weights.to(device), there)
     except Exception:  # no Triton, or no compiler for it: torch widens the numbers first, which takes more memory
         return False
     wide = values.double()
@@ -196,8 +199,8 @@ def _sums_are_right(device: Any) -> bool:
     return True
 
 
-def _card_sums() -> Any:
+def _kernel() -> Any:
     """Return the module of the kernels, which needs Triton."""
-    from discreet.learning.deep.clip.layers import card_sums
+    from discreet.learning.deep.clip.layers import sums_kernel
 
-    return card_sums
+    return sums_kernel

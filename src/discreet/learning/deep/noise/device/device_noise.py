@@ -30,8 +30,9 @@ class DeviceNoise:
     and comparisons of integers, which are the same on every machine. A pair that the comparison leaves open, less than
     3 in 10,000, is flagged, and settled on the processor in floats with a proven margin, and then in balls. So the law
     is exactly that of `RoundedGaussian`, given that the words are uniform. There is no state besides the table: a fork,
-    a copy or a pickle takes no noise along. On a graphics card one kernel does all this (`kernel`), where Triton can
-    make it; before its first use its draws are compared with those of the processor under one key, bit for bit.
+    a copy or a pickle takes no noise along. On a graphics card one kernel of Triton does all this, where it can be
+    made (`draws_kernel`); before its first use its draws are compared with those of the processor under one key, bit
+    for bit.
     Cost. 16 bytes of keystream a draw; one transfer of the flagged pairs, which waits for the device.
 
     >>> DeviceNoise(Fraction(2**30), length=4, device="cpu").take().dtype
@@ -134,6 +135,6 @@ class DeviceNoise:
 
 def _kernel() -> ModuleType:
     """Return the kernel's module, which needs Triton."""
-    from discreet.learning.deep.noise.device import kernel
+    from discreet.learning.deep.noise.device import draws_kernel
 
-    return kernel
+    return draws_kernel

@@ -20,7 +20,7 @@ _DRAWS_A_BLOCK = tl.constexpr(4)
 _RESIDUAL = tl.constexpr(-(1 << 63))
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit
 def _mixed(a, b, c, d):  # type: ignore[no-untyped-def]
     """Mix four words of all blocks: a quarter round."""
     a += b
@@ -38,13 +38,13 @@ def _mixed(a, b, c, d):  # type: ignore[no-untyped-def]
     return a, b, c, d
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit
 def _word(low, high):  # type: ignore[no-untyped-def]
     """Return two words of 32 bits as one of 64."""
     return (high.to(tl.uint64) << 32) | low.to(tl.uint64)
 
 
-@triton.jit  # type: ignore[untyped-decorator]
+@triton.jit
 def _draw(first, second, place, inside, kept, outcomes, values, found, doubt, least, room, table, low):  # type: ignore[no-untyped-def]
     """Store a draw for each pair of words, and list the pairs that comparisons leave open."""
     column = (first >> (64 - table)).to(tl.int64)
