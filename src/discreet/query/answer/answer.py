@@ -163,7 +163,7 @@ class Answer:
         over everything that was released: also for rows that HAVING or LIMIT chose by their noisy values.
         """
         held = stated_confidence(confidence)
-        count = max(self.cells, 1)
+        count = max(self._cells, 1)
         each = 1.0 - (1.0 - held) / count if together else held
         names, columns = self._with_intervals(each)
         words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
@@ -174,7 +174,7 @@ class Answer:
         return Table(names, [list(row) for row in zip(*columns, strict=True)], words)
 
     @property
-    def cells(self) -> int:
+    def _cells(self) -> int:
         """How many numbers with intervals there are, before anything was selected by its value."""
         rows = len(self.released.keys) if self.finished.totals is None else len(self.finished.totals.members)
         return rows * len(self.measured + self.derived)

@@ -77,9 +77,9 @@ class UnionAnswer(Answer):
         return [every[row] for row in self.finished.sources]
 
     @property
-    def cells(self) -> int:
+    def _cells(self) -> int:
         """How many numbers with intervals there are, of all parts."""
-        return sum(one.cells for one in self.parts)
+        return sum(one._cells for one in self.parts)
 
     def bias(self, column: str, confidence: float = CONFIDENCE) -> list[Estimate]:  # noqa: ARG002
         """Refuse: what is cut is asked of each part."""
