@@ -18,24 +18,26 @@ from discreet.query.pricing import read_price
 
 CONFIDENCE = 0.9
 FALSE_ALARM = 1e-11  # of one count; a hundred of them are looked at
-QUESTIONS = {  # and what is true, from the rows n, the sums s and the rows o for which a condition holds
-    "SELECT g, SUM(x) / COUNT(*) AS y FROM t GROUP BY g": lambda n, s, o: s / n,
-    "SELECT g, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS y FROM t GROUP BY g": lambda n, s, o: 100 * n / n.sum(),
-    "SELECT g, COUNT_IF(o) - (COUNT(*) - COUNT_IF(o)) AS y FROM t GROUP BY g": lambda n, s, o: 2 * o - n,
-    "SELECT g, SUM(COUNT(*)) OVER (ORDER BY g) AS y FROM t GROUP BY g": lambda n, s, o: np.cumsum(n),
-    "SELECT g, COUNT(*) - LAG(COUNT(*), 1, 0) OVER (ORDER BY g) AS y FROM t GROUP BY g": lambda n, s, o: np.diff(
-        n, prepend=0
+QUESTIONS = {  # and what is true: n rows, their sum s, and o rows for which a condition holds
+    "SELECT g, SUM(x) / COUNT(*) AS y FROM t GROUP BY g": lambda true: true.s / true.n,
+    "SELECT g, 100.0 * COUNT(*) / SUM(COUNT(*)) OVER () AS y FROM t GROUP BY g": lambda true: (
+        100 * true.n / true.n.sum()
     ),
-    "SELECT g, AVG(x) * 3 - 1 AS y FROM t GROUP BY g": lambda n, s, o: 3 * s / n - 1,
-    "SELECT g, CASE WHEN g = 0 THEN 0.5 * SUM(x) ELSE SUM(x) - 7 END AS y FROM t GROUP BY g": lambda n, s, o: np.where(
-        np.arange(len(n)) == 0, 0.5 * s, s - 7
+    "SELECT g, COUNT_IF(o) - (COUNT(*) - COUNT_IF(o)) AS y FROM t GROUP BY g": lambda true: 2 * true.o - true.n,
+    "SELECT g, SUM(COUNT(*)) OVER (ORDER BY g) AS y FROM t GROUP BY g": lambda true: np.cumsum(true.n),
+    "SELECT g, COUNT(*) - LAG(COUNT(*), 1, 0) OVER (ORDER BY g) AS y FROM t GROUP BY g": lambda true: np.diff(
+        true.n, prepend=0
     ),
-    "SELECT SUM(n) AS y FROM (SELECT g, COUNT(*) AS n FROM t GROUP BY g)": lambda n, s, o: n.sum()[None],
-    "SELECT g, SQRT(COUNT(*)) AS y FROM t GROUP BY g": lambda n, s, o: np.sqrt(n),
-    "SELECT AVG(x) AS y FROM t GROUP BY GROUPING SETS ((g), ()) HAVING GROUPING(g) = 1": lambda n, s, o: (
-        s.sum()[None] / n.sum()
+    "SELECT g, AVG(x) * 3 - 1 AS y FROM t GROUP BY g": lambda true: 3 * true.s / true.n - 1,
+    "SELECT g, CASE WHEN g = 0 THEN 0.5 * SUM(x) ELSE SUM(x) - 7 END AS y FROM t GROUP BY g": lambda true: np.where(
+        np.arange(len(true.n)) == 0, 0.5 * true.s, true.s - 7
     ),
-    "SELECT COUNT(*) AS y FROM t GROUP BY ROLLUP (g)": lambda n, s, o: np.append(n, n.sum()),
+    "SELECT SUM(n) AS y FROM (SELECT g, COUNT(*) AS n FROM t GROUP BY g)": lambda true: true.n.sum()[None],
+    "SELECT g, SQRT(COUNT(*)) AS y FROM t GROUP BY g": lambda true: np.sqrt(true.n),
+    "SELECT AVG(x) AS y FROM t GROUP BY GROUPING SETS ((g), ()) HAVING GROUPING(g) = 1": lambda true: (
+        true.s.sum()[None] / true.n.sum()
+    ),
+    "SELECT COUNT(*) AS y FROM t GROUP BY ROLLUP (g)": lambda true: np.append(true.n, true.n.sum()),
 }
 BUDGETS = {"laplace": (PureDP(1), {"epsilon": 1}), "gaussian": (ZCDP(1), {"rho": 0.05})}
 
@@ -65,8 +67,8 @@ def test_intervals_hold_the_truth_as_often_as_they_say(sql, rounds):
     runs = rounds(sample=20, full=2_000)
     for size, budget in ((30, "laplace"), (300, "gaussian")):
         frame = rows(size)
-        n, s, o = (frame.groupby("g")[name].agg(how) for name, how in (("x", "size"), ("x", "sum"), ("o", "sum")))
-        truth = QUESTIONS[sql](*(np.asarray(one, dtype=float) for one in (n, s, o)))
+        added = {"n": ("x", "size"), "s": ("x", "sum"), "o": ("o", "sum")}
+        truth = QUESTIONS[sql](frame.groupby("g").agg(**added).astype(float).to_records(index=False))
         with opened(size, BUDGETS[budget][0]) as session:
             made = session._charging.priced(sql, read_price(**BUDGETS[budget][1]))
             held = np.zeros(len(truth))
