@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from discreet.errors import MissingBound, QueryRefused, UnknownName, UnsupportedSQL
+from tests.query.hostile_functions import FUNCTIONS, FUNCTIONS_BOUNDS, FUNCTIONS_NAMES
 from tests.query.hostile_sources import SOURCES, SOURCES_BOUNDS, SOURCES_NAMES
 
 STATEMENTS = (
@@ -140,7 +141,6 @@ TABLES = (
     "WITH a AS (SELECT * FROM visits), a AS (SELECT * FROM stays) SELECT COUNT(*) FROM a",
     "WITH a AS (SELECT * FROM visits) SELECT COUNT(*) FROM visits",
     "WITH a AS (DELETE FROM visits RETURNING *) SELECT COUNT(*) FROM a",
-    "SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM stays",
     "SELECT COUNT(*) FROM visits UNION ALL BY NAME SELECT COUNT(*) FROM stays",
     "SELECT COUNT(*) FROM visits EXCEPT SELECT 3",
     "SELECT COUNT(*) FROM visits INTERSECT SELECT 3",
@@ -231,10 +231,19 @@ AFTER_THE_NOISE = (
     "SELECT region, COUNT(*) FROM visits GROUP BY region OFFSET -1",
     "SELECT region, COUNT(*) FROM visits GROUP BY region OFFSET (SELECT 1)",
     "SELECT region, COUNT(*) FROM visits GROUP BY region LIMIT 3 OFFSET 99999999999",
+    "SELECT COUNT(*) FROM visits UNION SELECT cost FROM visits",
+    "SELECT COUNT(*) FROM visits UNION ALL SELECT MAX(cost) FROM visits",
+    "SELECT COUNT(*) FROM visits UNION ALL SELECT patient, COUNT(*) FROM visits GROUP BY patient",
+    "SELECT COUNT(*) FROM visits UNION ALL SELECT region FROM visits GROUP BY region",
+    "SELECT COUNT(*) FROM visits UNION ALL SELECT 'x', COUNT(*) FROM visits",
+    "SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM visits UNION SELECT COUNT(*) FROM visits",
+    "SELECT COUNT(*) FROM visits UNION ALL (SELECT cost FROM visits LIMIT 1)",
     "SELECT t.n FROM (SELECT COUNT(*) AS n FROM visits) AS t JOIN visits ON visits.cost = t.n",
 )
 
 AFTER_THE_NOISE_NAMES = (
+    "SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM visitors",
+    "SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM visits ORDER BY cost",
     "SELECT SUM(cost) FROM (SELECT region, COUNT(*) AS n FROM visits GROUP BY region)",
     "SELECT n, RANK() OVER (ORDER BY cost) FROM (SELECT region, COUNT(*) AS n FROM visits GROUP BY region)",
     "SELECT SUM(n) FROM (SELECT region, COUNT(*) AS n FROM visits GROUP BY region) GROUP BY patient",
@@ -425,5 +434,8 @@ EXPECTED: tuple[tuple[type[QueryRefused], tuple[str, ...]], ...] = (
     (UnknownName, AFTER_THE_NOISE_NAMES),
     (UnknownName, SOURCES_NAMES),
     (MissingBound, SOURCES_BOUNDS),
+    (UnsupportedSQL, FUNCTIONS),
+    (UnknownName, FUNCTIONS_NAMES),
+    (MissingBound, FUNCTIONS_BOUNDS),
 )
 HOSTILE = [(kind, sql) for kind, group in EXPECTED for sql in group]

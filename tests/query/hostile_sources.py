@@ -103,7 +103,6 @@ SOURCES = (
     "SELECT COUNT(*) FROM (SELECT patient FROM visits UNION ALL BY NAME SELECT id AS patient FROM patients)",
     "SELECT COUNT(*) FROM ((SELECT patient FROM visits UNION ALL SELECT id FROM patients) LIMIT 5)",
     "SELECT COUNT(*) FROM (SELECT patient FROM visits UNION ALL (VALUES (1)))",
-    "SELECT COUNT(*) FROM visits UNION ALL SELECT COUNT(*) FROM patients",
     "SELECT patient FROM visits UNION ALL SELECT id FROM patients",
     # cohorts
     "SELECT COUNT(*) FROM visits WHERE patient IN (SELECT born FROM patients)",

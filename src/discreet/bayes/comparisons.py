@@ -237,6 +237,12 @@ def ranking(posterior: Posterior, name: str, *, smallest: bool = False) -> Group
 
 def _several(posterior: Posterior, name: str) -> tuple[Parameter, Floats]:
     """Return a parameter that several groups have, and its draws (draws, groups)."""
+    if not isinstance(posterior, Posterior):
+        raise ParameterError(
+            f"posterior must be what discreet.bayes.posterior returned; got {type(posterior).__name__}, write "
+            "posterior(answer, model)",
+            parameter="posterior",
+        )
     parameter = posterior.parameter(name)
     if len(parameter.groups) < 2:
         raise ParameterError(

@@ -14,7 +14,7 @@ import pandas
 import pytest
 
 import discreet as dp
-from discreet.bayes.planning import calibration, cheapest_price, counts_plan, expected_width
+from discreet.bayes.planning import ExpectedWidth, calibration, cheapest_price, counts_plan, expected_width
 from discreet.errors import MissingParameter, NotConverged, ParameterError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace
 from discreet.privacy import PureDP, Relation
@@ -219,3 +219,18 @@ def test_draws_and_laws_have_the_same_ranks():
     )
     assert exact.uniform("heads") > 1e-9
     assert drawn.uniform("heads") > 1e-9
+
+
+def test_no_price_is_simulated_twice_so_that_the_width_told_is_the_one_that_chose_it(monkeypatch):
+    """A second simulation has other noise: its width may be above the one that was wanted."""
+    tried = []
+
+    def simulated(_model, _plan, **options):
+        assert options["epsilon"] not in tried
+        tried.append(options["epsilon"])
+        return ExpectedWidth("share", 1 / options["epsilon"], 0.01, 0.95, 20, 0)
+
+    monkeypatch.setattr("discreet.bayes.planning.width.expected_width", simulated)
+    for wanted in (0.9, 0.3, 3.0):
+        tried.clear()
+        assert cheapest_price(Coins(20), counts_plan(relation=ADD), width=wanted, reps=20).width.value <= wanted

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from discreet.errors import ParameterError
+from discreet.errors import ParameterError, QueryRefused
 from discreet.privacy import ApproxDP
 from discreet.query import Session
 from discreet.query.pricing.price import read_price
@@ -178,6 +178,11 @@ def test_values_of_a_public_table_are_public_keys_though_nobody_declared_them(as
     assert keys[0].domain == ("ADA", "BEA", "CYD")
 
 
+def declared_wards():
+    return COLUMNS["visits.ward"]["values"]
+
+
+@pytest.mark.theorem("KeyValues._with_others.privacy")
 def test_others_are_one_more_group_of_the_same_release(asked, plain):
     sql = "SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward"
     ((rest,),) = plain.execute(
@@ -187,6 +192,17 @@ def test_others_are_one_more_group_of_the_same_release(asked, plain):
     assert exact(asked, sql, keys={"ward": [...]}) == {**declared, ("other",): float(rest)}
     some = exact(asked, sql, keys={"ward": ["Alpha", ...]})
     assert some == {("Alpha",): declared["Alpha",], ("other",): float(ROWS - declared["Alpha",])}
+    made = asked._charging.priced(sql, read_price(epsilon=1), keys={"ward": [...]})
+    by_hand = sql.replace("ward,", "CASE WHEN ward IN ('Alpha', 'BETA', 'Gamma') THEN ward ELSE 'other' END AS ward,")
+    (one,), (other,) = (
+        asked._charging.priced(text, read_price(epsilon=1), keys=keys).query.aggregation.keys
+        for text, keys in (
+            (sql, {"ward": [...]}),
+            (by_hand.replace("BY ward", "BY 1"), {"ward": [*declared_wards(), "other"]}),
+        )
+    )
+    assert (one.expression, one.domain) == (other.expression, other.domain)  # a key like any other
+    assert len(made.measures) == len(made.requests) == 1
     answer = asked.sql(sql, epsilon=8, keys={"ward": [...]})
     assert list(answer["ward"]) == ["Alpha", "BETA", "Gamma", "other"]
 
@@ -203,3 +219,70 @@ def test_others_are_one_more_group_of_the_same_release(asked, plain):
 def test_a_group_of_others_that_cannot_be_is_refused_with_the_remedy(asked, sql, keys, words):
     with pytest.raises(ParameterError, match=words):
         asked.explain(sql, epsilon=1, keys=keys)
+
+
+POLICY = """
+[data]
+source = "base.duckdb"
+lineage = "clinic"
+version = "1"
+[protect]
+unit = "patient"
+[budget]
+notion = "pure"
+epsilon = 100
+ledger = "ledger.sqlite"
+[analysts]
+ana = {}
+[tables."clinic.visits"]
+unit = "patient"
+rows = 2
+[tables."clinic.visits".columns]
+arrived = {min = 2024-01-01, max = 2024-01-31}
+[public."names.wards"]
+unique = "code"
+"""
+
+
+@pytest.fixture
+def clinic(tmp_path):
+    with duckdb.connect(str(tmp_path / "base.duckdb")) as connection:
+        for statement in (
+            "CREATE SCHEMA clinic",
+            "CREATE SCHEMA names",
+            "CREATE TABLE clinic.visits AS SELECT i % 30 AS patient, "
+            "TIMESTAMP '2024-01-31 23:30:00' - INTERVAL (i) HOUR "
+            "AS arrived, 'abc'[i % 3 + 1] AS ward FROM range(60) r(i)",
+            "CREATE TABLE names.wards AS SELECT * FROM (VALUES ('a', 'Ada'), ('b', 'Bea'), ('d', 'Dot')) w(code, name)",
+            "CREATE TABLE clinic.secrets AS SELECT 1 AS patient",
+        ):
+            connection.execute(statement)
+    (tmp_path / "policy.toml").write_text(POLICY, encoding="utf-8")
+    return Session.open(tmp_path / "policy.toml", analyst="ana")
+
+
+def test_tables_are_named_with_the_schema_that_the_policy_declares(clinic):
+    for sql in (
+        "SELECT COUNT(*) FROM clinic.visits",
+        "SELECT COUNT(*) FROM clinic.visits WHERE visits.ward <> 'x'",
+        "SELECT COUNT(*) FROM CLINIC.Visits AS v WHERE v.ward <> 'x'",
+        "SELECT COUNT(*) FROM clinic.visits LEFT JOIN names.wards ON visits.ward = wards.code",
+    ):
+        assert exact(clinic, sql) == {(): 60.0}
+    joined = "SELECT name, COUNT(*) FROM clinic.visits JOIN names.wards ON ward = code GROUP BY ALL"
+    assert exact(clinic, joined) == {("Ada",): 20.0, ("Bea",): 20.0}
+    assert [row[0] for row in clinic.sql(joined, epsilon=1).rows] == ["Ada", "Bea", "Dot"]
+
+
+@pytest.mark.parametrize(
+    "table", ["visits", "main.visits", "clinic.secrets", "source.clinic.visits", "clinic.clinic.visits"]
+)
+def test_other_schemas_are_refused(clinic, table):
+    with pytest.raises(QueryRefused):
+        clinic.explain(f"SELECT COUNT(*) FROM {table}", epsilon=1)  # noqa: S608
+
+
+def test_a_date_in_a_policy_stands_for_the_whole_day_of_a_time(clinic):
+    found = exact(clinic, "SELECT CAST(arrived AS DATE) AS d, COUNT(*) FROM clinic.visits GROUP BY d")
+    assert found == {(date(2024, 1, 31),): 24.0, (date(2024, 1, 30),): 24.0, (date(2024, 1, 29),): 12.0}
+    assert str(clinic.policy.tables["clinic.visits"].columns["arrived"].high) == "2024-01-31 23:59:59.999999"

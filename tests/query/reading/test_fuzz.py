@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from discreet.errors import QueryRefused
 from discreet.query.plan.canonical_form import canonical, written
-from discreet.query.plan.query_plan import QueryPlan
-from discreet.query.reading.query import read_query
+from discreet.query.plan.query_plan import QueryPlan, UnionOfAnswers
+from discreet.query.reading.query import read_answers
 from tests.query.hostile import HOSTILE
 from tests.query.reading.test_expressions import MEANINGS
 from tests.query.reading.test_refusals import REMEDIES
@@ -45,6 +45,8 @@ VALID = [
     "SELECT region, days, SUM(cost) FROM visits GROUP BY GROUPING SETS ((region, days), CUBE (region), ())",
     "SELECT e, SUM(n) / COUNT(*), SUM(SUM(n)) OVER () FROM (SELECT region, emergency AS e, COUNT(*) AS n FROM visits "
     "GROUP BY 1, 2) WHERE n > 0 GROUP BY e HAVING MAX(n) > 3",
+    "WITH a AS (SELECT region, COUNT(*) AS n FROM visits GROUP BY region) SELECT region, n FROM a UNION ALL "
+    "SELECT 'all', SUM(n) FROM a UNION ALL SELECT 'rest', COUNT(*) FROM stays ORDER BY n DESC LIMIT 3",
     *("SELECT COUNT(@) FROM visits".replace("@", text) for text, _ in MEANINGS),
 ]
 _TEXT = """
@@ -62,13 +64,14 @@ WORDS = _TEXT.split()
 def outcome(sql):
     """Read a query and write it out, or return None if it is refused."""
     try:
-        query = read_query(sql, POLICY)
+        query = read_answers(sql, POLICY)
     except QueryRefused as refusal:
         message = str(refusal)
     else:
-        assert isinstance(query, QueryPlan)
-        canonical(query)
-        written(query)
+        for part in query.parts if isinstance(query, UnionOfAnswers) else [query]:
+            assert isinstance(part, QueryPlan)
+            canonical(part)
+            written(part)
         return query
     assert message.endswith("Nothing was spent.")
     assert len(message) < 1000

@@ -163,3 +163,68 @@ def test_neighbors_are_asked_alike():
             texts = [session.engine.text(one) for one in (*work.first.requests, *work.second(400.0, 3).requests)]
             told.append((work.digest, texts, work.cost))
     assert told[0] == told[1]
+
+
+def test_bounds_of_a_question_are_checked_before_anything_is_spent(session):
+    bad = [
+        {"rows": 0},
+        {"rows": True},
+        {"groups": 2.0},
+        {"rows_per_group": 10**12},
+        {"groups": 10**6, "rows_per_group": 10**6},
+        {"sums": {"n": (3, 3)}},
+        {"sums": {"n": 3}},
+        {"sums": {"nothing": (0, 1)}},
+        {"sums": [("n", (0, 1))]},
+        {"bias": 1},
+        {"bias": True},  # the policy declares no outer_rows
+    ]
+    for stated in bad:
+        for ask in (session.sql, session.explain):
+            with pytest.raises(dp.errors.DiscreetError):
+                ask(QUERY, epsilon=1, **stated)
+    with pytest.raises(ParameterError, match="SUM and COUNT"):
+        session.sql("SELECT AVG(cost) AS m FROM visits", epsilon=1, sums={"m": (0, 1)})
+    assert session.balance.charges == 0
+
+
+def test_top_takes_bounds_of_its_own(session):
+    chosen = session.top(
+        "SELECT ward, SUM(cost) AS total FROM visits WHERE ward < 'c' OR person > 200 GROUP BY ward",
+        k=3,
+        epsilon=EXACT,
+        sums={"total": (0, 20)},
+    )
+    assert set(chosen) == set(WARDS)
+    assert list(chosen)[-1] == "c"
+
+
+def test_a_sum_without_a_declared_range_takes_it_from_what_a_person_adds(session):
+    answer = session.sql("SELECT SUM(fee) AS fee FROM visits", epsilon=EXACT, sums={"fee": (-10, 1000)})
+    half = PEOPLE // 2
+    assert answer.value == pytest.approx(-10 * half + 1000 * half, rel=1e-3)
+
+
+def test_an_answer_with_bias_holds_the_truth_and_says_what_was_cut():
+    with dp.Session.from_frames(
+        visits=visits(), unit="person", rows=6, outer_rows=60, budget=dp.PureDP(10**7), columns=COLUMNS
+    ) as session:
+        plain = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=EXACT)
+        whole = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=EXACT, bias=True)
+        rows = len(visits())
+        assert not plain.low <= rows <= plain.high
+        assert whole.low <= rows <= whole.high + 1
+        (cut,) = whole.bias("n")
+        assert cut.value == pytest.approx(4 * 54, abs=1)
+        assert "nobody has more than 60" in str(whole)
+        assert "about cut: n 216" in str(whole)
+        left = whole.certificate().fields["left out"]
+        assert left[0] == "a person with more than 6 rows of visits counts as 6"
+        assert "includes the rows that are cut" in left[-1]
+        assert "Left out" in whole.plot().figure.get_supxlabel()
+        with pytest.raises(ParameterError, match="bias=True"):
+            plain.bias("n")
+        again = session.sql("SELECT COUNT(*) AS n FROM visits", epsilon=EXACT, bias=True)
+        assert again.record.replayed
+        assert again.to_dict() == whole.to_dict()
+        assert "(cut of n)" in str(session.explain("SELECT COUNT(*) AS n FROM visits", epsilon=1, bias=True))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -57,7 +57,7 @@ class Parameter:
     def place(self, label: Any) -> int:
         """Return the place of a group by its label: a tuple, or its only entry."""
         wanted = label if isinstance(label, tuple) else (label,)
-        if wanted not in self.groups:
+        if not all(isinstance(one, Hashable) for one in wanted) or wanted not in self.groups:
             such = f"such as {self.groups[0]}" if self.groups else "that is none, as it is one number"
             raise ParameterError(
                 f"there is no such group of {self.name!r}; write one of its {len(self.groups):,} labels, {such}",

@@ -83,7 +83,7 @@ class Posterior:
     def parameter(self, name: str | None = None) -> Parameter:
         """Return a parameter by its name, or the first, which the model is about."""
         for one in self.parameters:
-            if name is None or one.name == name:
+            if name is None or (isinstance(name, str) and one.name == name):
                 return one
         names = ", ".join(one.name for one in self.parameters)
         raise ParameterError(f"name must be one of {names}; got another, write one of them", parameter="name")

@@ -63,7 +63,7 @@ class FlatDraws(Mapping[Any, NDArray[Any]]):
         self._drawn, self._parameters = drawn, {one.name: one for one in parameters}
 
     def __getitem__(self, name: Any) -> NDArray[Any]:
-        parameter, *label = name if isinstance(name, tuple) else (name,)
+        parameter, *label = name if isinstance(name, tuple) and name else (name,)
         if not isinstance(parameter, str) or parameter not in self._drawn:
             names = ", ".join(self._drawn)
             raise ParameterError(f"name must be one of {names}; got another, write one of them", parameter="name")
@@ -122,7 +122,8 @@ def stated_end(stated: Any, name: str, otherwise: float) -> float:
     """Return an end of a range of numbers, or what stands for none."""
     if stated is None:
         return otherwise
-    if isinstance(stated, bool) or not isinstance(stated, int | float | np.number) or math.isnan(stated):
+    number = isinstance(stated, int | float | np.number) and not isinstance(stated, bool)
+    if not number or not -math.inf <= stated <= math.inf:
         raise ParameterError(f"{name} must be a number; got another, write {name}=0.5", parameter=name)
     return (
         float(min(max(stated, -sys.float_info.max), sys.float_info.max)) if isinstance(stated, int) else float(stated)

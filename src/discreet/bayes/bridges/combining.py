@@ -86,7 +86,7 @@ def combine_estimates(
             "estimates and variances must be equally long, two tables or more, and no variance negative; got others, "
             "write one of each for every synthetic table"
         )
-    if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 < ratio < math.inf:
+    if isinstance(ratio, bool) or not isinstance(ratio, int | float) or not 0 < ratio <= _LARGEST:
         raise ParameterError(
             "ratio must be a positive number; got another, write the rows of a synthetic table over the people asked",
             parameter="ratio",
@@ -109,7 +109,7 @@ def _numbers(values: Sequence[float], name: str) -> np.ndarray[tuple[int], np.dt
     """Return finite numbers."""
     try:
         found = np.asarray(values, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.array([math.nan])
     if found.ndim != 1 or not np.isfinite(found).all():
         raise InputError(f"{name} must be a list of finite numbers; got something else, write one for every table")

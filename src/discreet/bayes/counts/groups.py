@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,7 @@ from discreet.bayes.counts.people import (
     written,
 )
 from discreet.bayes.evidence import ALL, OTHER, LatentCounts
+from discreet.display import as_stated
 from discreet.errors import ParameterError
 
 Key = tuple[Any, ...]
@@ -56,7 +57,8 @@ def _check_only_yes(latent: LatentCounts, people: Any) -> None:
 
 def _paired(latent: LatentCounts, success: tuple[str, Any]) -> list[tuple[Key, int, int | None]]:
     """Return each group with the places of its yes and its no."""
-    if not (isinstance(success, tuple) and len(success) == 2 and isinstance(success[0], str)):
+    pair = isinstance(success, tuple) and len(success) == 2 and isinstance(success[0], str)
+    if not pair or not isinstance(success[1], Hashable):
         raise ParameterError(
             'success must be a pair of a key\'s name and its value; write success=("converted", True)',
             parameter="success",
@@ -76,8 +78,9 @@ def _paired(latent: LatentCounts, success: tuple[str, Any]) -> list[tuple[Key, i
     if not any(yes for yes, _ in found.values()):
         values = dict.fromkeys(cell[at] for cell in latent.cells if cell[at] not in (OTHER, ALL))
         listed = ", ".join(map(repr, [*values][:12]))
+        shown = repr(value) if isinstance(value, str) else as_stated(value)
         raise ParameterError(
-            f"success must name a value of {name!r} that the answer lists; got {value!r}, write one of {listed}",
+            f"success must name a value of {name!r} that the answer lists; got {shown}, write one of {listed}",
             parameter="success",
         )
     mixed = any(cell[at] == ALL for cell in latent.cells)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,18 +11,19 @@ from typing import Any
 import numpy as np
 
 from discreet.bayes.counts.weights import STIRLING, CellWeight, Logs, Weight, series
+from discreet.display import as_stated
 from discreet.errors import ParameterError
 from discreet.laws.number import rational_or_none
 
-_LARGEST_MEAN = 10**12
+_LARGEST, _LARGEST_MEAN = 10**300, 10**12  # floats hold ln Gamma of it; more than people ever are
 
 
 def positive(value: object, name: str) -> float:
     """Return a positive finite number, or refuse it by name: a prior with another one is improper."""
     exact = rational_or_none(value)
-    number = math.nan if exact is None or exact > sys.float_info.max else float(exact)
-    if not (0.0 < number < math.inf):
-        shown = f"{value!r}" if isinstance(value, int | float) else type(value).__name__
+    number = float(exact) if exact is not None and 0 < exact <= _LARGEST else 0.0
+    if not number > 0.0:
+        shown = as_stated(value) if isinstance(value, int | float) else type(value).__name__
         raise ParameterError(
             f"{name} must be a number greater than 0, or the prior is improper; got {shown}, write for example 1",
             parameter=name,
@@ -149,8 +149,8 @@ class PoissonWeight(Weight):
     def log(self, start: int, size: int, step: int = 1) -> Logs:
         """Return ln p(n) = n ln(mean) - mean - ln n!.
 
-        Accuracy. Near a large mean these are huge terms that cancel; written about the mean, with n = mean + d and
-            Stirling's series, what is rounded is of the size of d.
+        Near a large mean these are huge terms that cancel; written about the mean, with n = mean + d and Stirling's
+        series, what is rounded is of the size of d.
         """
         from scipy.special import gammaln
 
@@ -194,8 +194,9 @@ def stated_people(value: Any, example: str = "people=1000") -> People:
     """Return a public number of people, a prior of it or None, or say what to write."""
     if value is None or isinstance(value, PeoplePrior):
         return value
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-        shown = repr(value) if isinstance(value, int | float) else type(value).__name__
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not 0 <= value <= _LARGEST_MEAN:
+        shown = as_stated(value) if isinstance(value, int | float) else type(value).__name__
         raise ParameterError(
             f"people must be an int of at least 0, a prior such as PoissonPeople(1000), or None where it is unknown; "
             f"got {shown}, write for example {example}",

@@ -42,6 +42,11 @@ def noisy_counts(
     >>> survey.plan.keys, survey.released, survey.plan.noise
     ((('yes',), ('no',)), ((412, 88),), DiscreteLaplace(scale=2, center=...))
     """
+    for name, words in (("table", table), ("where", where), ("release", release)):
+        if not isinstance(words, str):
+            raise ParameterError(
+                f'{name} must be a text; got {type(words).__name__}, write {name}="survey"', parameter=name
+            )
     names, groups = _groups(counts, key)
     law, guarantee = _law(noise)
     source = Source(lineage=table, rows=where, bounding="one row a person", keys=names)

@@ -13,6 +13,8 @@ from discreet.display import Progress, silent
 from discreet.errors import NotConverged, ParameterError
 from discreet.statistics.measurement import MeasurementPlan
 
+_MOST = 10_000_000
+
 
 def stated_runs(reps: Any, *, least: int = 20) -> int:
     """Return how many releases are to be simulated.
@@ -20,9 +22,10 @@ def stated_runs(reps: Any, *, least: int = 20) -> int:
     >>> stated_runs(400)
     400
     """
-    if isinstance(reps, bool) or not isinstance(reps, int | np.integer) or reps < least:
+    if isinstance(reps, bool) or not isinstance(reps, int | np.integer) or not least <= reps <= _MOST:
         raise ParameterError(
-            f"reps must be a whole number of at least {least}; got another, write reps=400", parameter="reps"
+            f"reps must be a whole number of at least {least}, and at most {_MOST:,}; got another, write reps=400",
+            parameter="reps",
         )
     return int(reps)
 

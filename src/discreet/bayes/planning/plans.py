@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import Any
 
 from discreet.errors import MissingParameter, ParameterError
@@ -37,15 +37,18 @@ def counts_plan(
     >>> made(epsilon=0.5).noise, made(rho=0.125).noise
     (DiscreteLaplace(scale=2, center=...), DiscreteGaussian(scale=2, center=...))
     """
+    listed = isinstance(key, str) or (isinstance(key, list | tuple) and all(isinstance(one, str) for one in key))
+    if (
+        not listed
+        or not isinstance(groups, list | tuple | range)
+        or not all(isinstance(one, Hashable) for one in groups)
+    ):
+        raise _labels()
     moved = 2 if stated_relation(relation) is Relation.CHANGE_ONE and len(groups) != 0 else 1
     names = ((key,) if isinstance(key, str) else tuple(key)) if len(groups) else ()
     labels: tuple[Group, ...] = tuple(one if isinstance(one, tuple) else (one,) for one in groups) or ((),)
     if len(set(labels)) < len(labels) or any(len(one) != len(names) for one in labels):
-        raise ParameterError(
-            'groups must be different labels with an entry for each key; got others, write ["north", "south"] with '
-            'key="region"',
-            parameter="groups",
-        )
+        raise _labels()
 
     def made(
         *,
@@ -66,6 +69,15 @@ def counts_plan(
         return MeasurementPlan(name, names, labels, Counts(ROWS), chosen.noise, Source(keys=names))
 
     return made
+
+
+def _labels() -> ParameterError:
+    """Return the error for groups that are no labels."""
+    return ParameterError(
+        'groups must be different labels with an entry for each key; got others, write ["north", "south"] with '
+        'key="region"',
+        parameter="groups",
+    )
 
 
 def plans_at(plan: Any, price: Mapping[str, Number | None]) -> tuple[MeasurementPlan, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -177,7 +178,7 @@ def cheapest_price(
     >>> bool(found.width.value <= 0.3)
     True
     """
-    if word not in WORDS:
+    if not isinstance(word, str) or word not in WORDS:
         raise ParameterError(
             'word must be "epsilon", "rho" or "mu"; got another, write word="epsilon"', parameter="word"
         )
@@ -195,8 +196,7 @@ def cheapest_price(
         told(tried, None)
         return found
 
-    low, high = _bracketed(at, width)
-    found = at(high)
+    low, high, found = _bracketed(at, width)
     while high / low > _STEP:
         middle = math.sqrt(low * high)
         made = at(middle)
@@ -212,23 +212,28 @@ def _kept(seed: int | None) -> int:
     return int(np.random.default_rng().integers(1 << 62)) if seed is None else int(stated_seed(seed) or 0)
 
 
-def _bracketed(at: Any, width: float) -> tuple[float, float]:
-    """Return a price that is too low and one that suffices, a factor of two apart."""
+def _bracketed(at: Callable[[float], ExpectedWidth], width: float) -> tuple[float, float, ExpectedWidth]:
+    """Return a price that is too low and one that suffices, a factor of two apart, with the width that it gave.
+
+    The width of a second simulation would be another one, and might be too wide.
+    """
     amount = 1.0
-    if at(amount).value <= width:
-        while amount > _LEAST and at(amount / 2).value <= width:
-            amount /= 2
+    found = at(amount)
+    if found.value <= width:
+        while amount > _LEAST and (made := at(amount / 2)).value <= width:
+            amount, found = amount / 2, made
         if amount <= _LEAST:
             raise ParameterError(
                 "width must be smaller than what the prior alone allows; got one that it keeps without any answer, "
                 "write a smaller width",
                 parameter="width",
             )
-        return amount / 2, amount
+        return amount / 2, amount, found
     while amount < _LARGEST:
         amount *= 2
-        if at(amount).value <= width:
-            return amount / 2, amount
+        found = at(amount)
+        if found.value <= width:
+            return amount / 2, amount, found
     raise ParameterError(
         "width must be one that some price reaches; got one below what the number of people alone leaves open, write a "
         "larger width, or ask about more people",

@@ -7,7 +7,7 @@ one cell of the model; a total over several of its cells would tie them together
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,12 +15,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.evidence import OTHER, LatentCounts, Observation
+from discreet.bayes.regression.design import shown
 from discreet.bayes.regression.likelihoods import ShareCell
+from discreet.display import as_stated
 from discreet.errors import InputError, ParameterError
 from discreet.statistics.measurement import Counts, MeasurementPlan
 
 Group = tuple[Any, ...]
 ByGroup = Mapping[Any, Any]
+_MOST, _LEAST = 10**12, 1e-100  # people, exposures
 
 
 @dataclass(frozen=True)
@@ -107,7 +110,8 @@ def rate_cells(listed: ListedCells, counts: LatentCounts) -> list[list[Observati
 
 def require_success(pair: Any) -> None:
     """Refuse what is not the name of a key with a value of it."""
-    if not isinstance(pair, tuple) or len(pair) != 2 or not isinstance(pair[0], str):
+    named = isinstance(pair, tuple) and len(pair) == 2 and isinstance(pair[0], str)
+    if not named or not isinstance(pair[1], Hashable):
         raise ParameterError(
             f'success must be the name of a key and a value of it; got {type(pair).__name__}, write ("smoker", "yes")',
             parameter="success",
@@ -136,10 +140,11 @@ class Sides:
         place = listed.key_names.index(name)
         values = list(dict.fromkeys(key[place] for key in listed.keys))
         for side, given in (("success", value), ("failure", failure)):
-            if given not in values and not (side == "failure" and given is None):
+            if not isinstance(given, Hashable) or (given not in values and not (side == "failure" and given is None)):
                 known = ", ".join(map(repr, values))
                 raise ParameterError(
-                    f"{side} must be a value of {name!r} that the answer lists; got {given!r}, write one of {known}",
+                    f"{side} must be a value of {name!r} that the answer lists; got {shown(given)}, write one of "
+                    f"{known}",
                     parameter=side,
                 )
         others = [one for one in values if one != value] if failure is None else [failure]
@@ -230,11 +235,15 @@ def by_group(given: Any, name: str, groups: Sequence[Group], *, whole: bool, exa
     for group in groups:
         value = stated.get(group)
         kinds = int | np.integer if whole else int | float | np.integer | np.floating
-        if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value < float("inf"):
+        least, most = (1, _MOST) if whole else (_LEAST, 1 / _LEAST)
+        if isinstance(value, bool) or not isinstance(value, kinds) or not least <= value <= most:
             kind = "a whole number above 0" if whole else "a finite number above 0"
-            shown = repr(value) if isinstance(value, int | float) else "none" if value is None else "another kind"
+            stated_as = (
+                as_stated(value) if isinstance(value, int | float) else "none" if value is None else "another kind"
+            )
             raise ParameterError(
-                f"{name} must be {kind} for every group; got {shown} for {_shown(group)}, write for example {example}",
+                f"{name} must be {kind} for every group; got {stated_as} for {_shown(group)}, write for example "
+                f"{example}",
                 parameter=name,
             )
         found[group] = value

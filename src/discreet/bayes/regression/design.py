@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import as_stated
 from discreet.errors import ParameterError
 
 Floats = NDArray[np.float64]
 Group = tuple[Any, ...]
 Numeric = Mapping[str, Mapping[Any, float]] | Sequence[str]
 INTERCEPT = "(intercept)"
-_ZERO = 1e-9
+_ZERO, _LARGEST = 1e-9, 1e100
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +78,11 @@ class CellDesign:
         )
 
 
+def shown(value: Any) -> str:
+    """Return a value of a key as a refusal names it."""
+    return repr(value) if isinstance(value, str) else as_stated(value)
+
+
 def _require_known(named: Sequence[str], key_names: Sequence[str]) -> None:
     """Refuse names of keys that are no predictors."""
     for name in named:
@@ -96,9 +101,9 @@ def _numbers(name: str, values: Sequence[Any], numeric: Numeric) -> Floats:
     for value in values:
         number = given.get(value)
         real = isinstance(number, int | float | np.integer | np.floating) and not isinstance(number, bool)
-        if not real or not math.isfinite(number):  # type: ignore[arg-type]
+        if not real or not abs(number) <= _LARGEST:  # type: ignore[arg-type]
             raise ParameterError(
-                f"every cell must have a finite number for {name!r}; got none for {value!r}, write "
+                f"every cell must have a finite number for {name!r}; got none for {shown(value)}, write "
                 f"numeric={{{name!r}: {{{value!r}: ...}}}}",
                 parameter="numeric",
             )
@@ -109,10 +114,10 @@ def _numbers(name: str, values: Sequence[Any], numeric: Numeric) -> Floats:
 def _reference(name: str, values: Sequence[Any], reference: Mapping[str, Any]) -> Any:
     """Return the value of a key that has no column."""
     base = reference.get(name, values[0])
-    if base not in values:
+    if not isinstance(base, Hashable) or base not in values:
         known = ", ".join(repr(value) for value in dict.fromkeys(values))
         raise ParameterError(
-            f"the reference of {name!r} must be one of its values; got {base!r}, write one of {known}",
+            f"the reference of {name!r} must be one of its values; got {shown(base)}, write one of {known}",
             parameter="reference",
         )
     return base

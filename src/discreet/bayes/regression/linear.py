@@ -61,6 +61,14 @@ class CellRegression(Model):
             raise ParameterError(
                 f"numeric must list names of keys; got {self.numeric!r}, write [{self.numeric!r}]", parameter="numeric"
             )
+        for name, kinds in (("numeric", Mapping | list | tuple), ("reference", Mapping | None)):
+            given = getattr(self, name)
+            if not isinstance(given, kinds) or not all(isinstance(one, str) for one in given or ()):
+                raise ParameterError(
+                    f"{name} must name keys of the answer; got {type(given).__name__}, write "
+                    """numeric=["age"] or reference={"ward": "a"}""",
+                    parameter=name,
+                )
 
     @abstractmethod
     def _predictors(self, listed: ListedCells) -> tuple[tuple[str, ...], tuple[Group, ...]]:

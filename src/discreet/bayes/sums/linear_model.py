@@ -146,9 +146,10 @@ class LinearModel(Model):
                 )
         names = first.adds_up.columns  # type: ignore[attr-defined]
         for name in ("outcome", "constant"):
-            if getattr(self, name) not in names:
+            given = getattr(self, name) if isinstance(getattr(self, name), str) else type(getattr(self, name)).__name__
+            if getattr(self, name) is not given or given not in names:
                 raise ParameterError(
-                    f"{name} must be a column of the release ({', '.join(names)}); got {getattr(self, name)!r}, write "
+                    f"{name} must be a column of the release ({', '.join(names)}); got {given!r}, write "
                     "one of them, or release the products with it",
                     parameter=name,
                 )

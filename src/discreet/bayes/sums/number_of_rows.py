@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.base import Prior
+from discreet.display import as_stated
 from discreet.errors import ParameterError
 
 Floats = NDArray[np.float64]
 _FREEDOM, _WIDER = 3.0, 2.0
+_MOST_ROWS = 10**12
 
 
 def stated_number(people: Any) -> int | Prior | None:
@@ -25,10 +27,11 @@ def stated_number(people: Any) -> int | Prior | None:
     """
     if people is None or isinstance(people, Prior):
         return people
-    if isinstance(people, bool) or not isinstance(people, int | np.integer) or people < 1:
+    whole = isinstance(people, int | np.integer) and not isinstance(people, bool)
+    if not whole or not 1 <= people <= _MOST_ROWS:
         raise ParameterError(
-            f"people must be a number of at least 1, a prior of it, or None where it is unknown; got "
-            f"{people if isinstance(people, int | float) else type(people).__name__}, write people=1000 or "
+            f"people must be a number from 1 to 10^12, a prior of it, or None where it is unknown; got "
+            f"{as_stated(people) if isinstance(people, int | float) else type(people).__name__}, write people=1000 or "
             "people=LogNormal(1000, 0.5)",
             parameter="people",
         )

@@ -95,7 +95,7 @@ def to_json(answer: Answer, confidence: float, more: int | None = None) -> str:
             "noise": {name: finite(spread) for name, spread in answer.noise.items()},
             "guarantee": plain(answer.guarantee),
             "unit": answer.unit,
-            "bounding": answer.priced.bounding.reason,
+            "bounding": answer.bounding,
             "left_out": list(answer.left_out),
             "record": answer.record.number,
             "entry": answer.record.entry_hash,

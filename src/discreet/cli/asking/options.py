@@ -184,7 +184,7 @@ def _listed(text: str) -> tuple[str, list[Any]]:
     if not name or not sign:
         raise Refusal(f"--keys is written {_LIST}, such as --keys region=north,south; got {text[:80]!r}")
     if not values.startswith("["):
-        return name.strip(), [_value(one) for one in values.split(",")]
+        return name.strip(), [... if one.strip() == "..." else _value(one) for one in values.split(",")]
     try:
         found = json.loads(values)
     except ValueError:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +12,11 @@ import click
 
 from discreet.cli import options
 from discreet.cli.asking.options import bounding_options, opened, query_text, ranges_and_keys
-from discreet.cli.console import ReadableConsole, answering, as_options, say_json, showing_what_is_paid, spinner
+from discreet.cli.console import ReadableConsole, answering, say_json, showing_what_is_paid, spinner
 from discreet.display import Table
+
+_LIMIT = re.compile(r"(\w+)=(\d+)")
+_SUM = re.compile(r'("(?:[^"\\]|\\.)*"): \(([^,]+), ([^)]+)\)')
 
 
 @options.command()
@@ -43,8 +49,24 @@ def suggest(of: str | None, file: Path | None, policy: Path, analyst: str | None
                 return
             console = ReadableConsole()
             table = found.table()
-            console.say_table(Table(table.columns, [[as_options(str(cell)) for cell in row] for row in table.rows]))
+            rows = [[in_shell(str(row[0])), *row[1:]] for row in table.rows] if found.arguments else table.rows
+            console.say_table(Table(table.columns, rows))
             if found.noise:
                 console.say_table(found.noises())
             console.say_facts(found.facts())
             console.print()
+
+
+def in_shell(line: str) -> str:
+    """Return arguments of Python as options of the shell.
+
+    >>> in_shell('rows_per_group=3, sums={"n": (0, 3), "SUM(cost)": (-1.5, 20)}')
+    "--rows-per-group 3 --sums n=0:3 --sums 'SUM(cost)=-1.5:20'"
+    """
+    found = []
+    limits, _, sums = line.partition("sums=")
+    for name, number in _LIMIT.findall(limits):
+        found.append(f"--{name.replace('_', '-')} {number}")
+    for name, low, high in _SUM.findall(sums):
+        found.append(f"--sums {shlex.quote(f'{json.loads(name)}={low}:{high}')}")
+    return " ".join(found)

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from datetime import date, datetime
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from discreet.display import Table, definition_list, visible
 from discreet.errors import ParameterError
@@ -19,7 +18,7 @@ from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, 
 from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.after_noise import Derived, Finished
-from discreet.query.answer.ends import around, halved, shown, widened, with_ends
+from discreet.query.answer.ends import around, free_name, halved, in_words_with_ends, rounded_table, widened, with_ends
 from discreet.query.answer.record import Record, data_of
 from discreet.query.engines import evaluate
 from discreet.query.expression import Value
@@ -62,6 +61,15 @@ class Answer:
     lineage: str
     sql: str = ""
     budget: Guarantee | None = None  # the total one of the policy
+
+    @property
+    def releases(self) -> tuple[Answer, ...]:
+        """The releases that it consists of: itself, or the parts of a UNION."""
+        return (self,)
+
+    def as_rehearsal(self) -> Self:
+        """Return the answer as one from made-up rows."""
+        return replace(self, record=replace(self.record, rehearsed=True))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -155,8 +163,7 @@ class Answer:
         over everything that was released: also for rows that HAVING or LIMIT chose by their noisy values.
         """
         held = stated_confidence(confidence)
-        rows = len(self.released.keys) if self.finished.totals is None else len(self.finished.totals.members)
-        count = max(rows * len(self.measured + self.derived), 1)
+        count = max(self._cells, 1)
         each = 1.0 - (1.0 - held) / count if together else held
         names, columns = self._with_intervals(each)
         words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
@@ -165,6 +172,17 @@ class Answer:
         if any(low is None for name in self.measured + self.derived for _, low, _ in self._intervals(name, each)):
             words += f"; {NO_INTERVAL} where an end is empty"
         return Table(names, [list(row) for row in zip(*columns, strict=True)], words)
+
+    @property
+    def _cells(self) -> int:
+        """How many numbers with intervals there are, before anything was selected by its value."""
+        rows = len(self.released.keys) if self.finished.totals is None else len(self.finished.totals.members)
+        return rows * len(self.measured + self.derived)
+
+    @property
+    def bounding(self) -> str:
+        """How units are bounded, and why so."""
+        return self.priced.bounding.reason
 
     def _with_intervals(self, confidence: float) -> tuple[list[str], list[list[Any]]]:
         names: list[str] = []
@@ -175,15 +193,9 @@ class Answer:
             if self._source(name) is None and not self._is_derived(name):
                 continue
             ends = self._intervals(name, confidence)
-            names += [self._free(f"{name}_{LOW}"), self._free(f"{name}_{HIGH}")]
+            names += [free_name(f"{name}_{end}", self.columns) for end in (LOW, HIGH)]
             columns += [[low for _, low, _ in ends], [high for _, _, high in ends]]
         return names, columns
-
-    def _free(self, name: str) -> str:
-        """Return a name for an end of an interval that no column of the answer has."""
-        while name in self.columns:
-            name += "_"
-        return name
 
     def _intervals(self, column: str, confidence: float) -> list[Estimated]:
         source, totals = self._source(column), self.finished.totals
@@ -228,6 +240,10 @@ class Answer:
             Estimate(value, *around(value, low, high), held, Target.TABLE, self.guarantee, method)
             for value, low, high in (found[row] for row in self.finished.sources)
         ]
+
+    def _cuts(self) -> list[tuple[str, Estimate]]:
+        """Return how much was cut of each column of an answer of one row."""
+        return [(name, self.bias(name)[0]) for name in self.measured if self._source(name) in self.priced.cuts]
 
     def _cut(self, place: int, confidence: float) -> list[Estimated]:
         """Return what bounding takes away in every group; nothing below 0 where no row adds less than 0."""
@@ -348,7 +364,7 @@ class Answer:
             return [
                 ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
                 ("guarantee it would keep", with_notion(self.guarantee)),
-                ("bounding", self.priced.bounding.reason),
+                ("bounding", self.bounding),
                 ("left out", in_one_line(self.left_out, self.priced)),
             ]
         again = " (stored answer, handed out again)" if self.record.replayed else ""
@@ -357,34 +373,20 @@ class Answer:
             ("unit of protection", self.unit),
             ("neighbors", self.relation.sentence),
             *([("standard deviation of the noise", spread)] if spread else []),
-            ("bounding", self.priced.bounding.reason),
+            ("bounding", self.bounding),
             ("left out", in_one_line(self.left_out, self.priced)),
             *([("rounding", self.finished.rounding.words)] if self.finished.rounding else []),
-            *([("about cut", self._cut_words())] if self.priced.cuts and len(self) == 1 else []),
+            *([("about cut", in_words_with_ends(self._cuts()))] if self.priced.cuts and len(self) == 1 else []),
             ("record", f"{self.record.number}, {self.record.entry_hash[:16]}{again}"),
             *([("paid before", self.record.lost_words)] if self.record.lost else []),
         ]
 
-    def _cut_words(self) -> str:
-        """Say how much was cut, in an answer of one row."""
-        found = [(name, self.bias(name)[0]) for name in self.measured if self._source(name) in self.priced.cuts]
-        return "; ".join(f"{name} {float(one.value):,.6g} [{one.low:,.6g}, {one.high:,.6g}]" for name, one in found)
-
     def table(self, confidence: float = CONFIDENCE) -> Table:
         """Return what people are shown: the first rows with their intervals, rounded to their noise."""
-        whole = self._rounded(self.intervals(confidence))
+        whole = rounded_table(self.intervals(confidence), self.measured + self.derived)
         left = len(whole) - _SHOWN
         caption = f"{whole.caption}; {left:,} more rows" if left > 0 else whole.caption
         return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6)
-
-    def _rounded(self, whole: Table) -> Table:
-        """Return a table of intervals with values rounded to their noise."""
-        columns = [list(column) for column in zip(*whole.rows, strict=True)]
-        for name in self.measured + self.derived if columns else ():
-            place = whole.columns.index(name)
-            three = [shown(*row) for row in zip(*columns[place : place + 3], strict=True)]
-            columns[place : place + 3] = [list(one) for one in zip(*three, strict=True)]
-        return Table(whole.columns, [list(row) for row in zip(*columns, strict=True)], whole.caption)
 
     def __str__(self) -> str:
         lines = [visible(f"{name}: {words}") for name, words in self.facts()]
@@ -393,8 +395,3 @@ class Answer:
     def _repr_html_(self) -> str:
         """Return the answer for a notebook."""
         return self.table()._repr_html_() + definition_list(self.facts())
-
-
-def plain(value: Value) -> bool | int | float | str | None:
-    """Return a value as JSON can hold it."""
-    return value.isoformat() if isinstance(value, date | datetime) else value

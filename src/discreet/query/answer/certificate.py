@@ -12,7 +12,8 @@ from discreet._version import __version__
 from discreet.display import Table, definition_list, page, paragraph, printable_json, section
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import in_odds, with_notion
-from discreet.query.answer.answer import Answer, plain
+from discreet.query.answer.answer import Answer
+from discreet.query.answer.ends import plain
 from discreet.query.plan import written_expression
 from discreet.query.pricing import included
 
@@ -72,10 +73,10 @@ def _of_budget(answer: Answer) -> dict[str, str]:
 
 def _ranges(answer: Answer) -> str:
     """Return the ranges to which values were clipped."""
-    aggregation = answer.priced.query.aggregation
     found = [
         f"{written_expression(one.argument)} from {float(one.bounds[0]):,g} to {float(one.bounds[1]):,g}"
-        for one in aggregation.asked
+        for release in answer.releases
+        for one in release.priced.query.aggregation.asked
         if one.argument is not None and one.bounds is not None
     ]
     return "; ".join(dict.fromkeys(found)) or "none: nothing was clipped"
@@ -83,27 +84,28 @@ def _ranges(answer: Answer) -> str:
 
 def certificate_of(answer: Answer) -> Certificate:
     """Make the certificate of an answer."""
-    priced = answer.priced
-    released = zip(priced.measures, priced.parts, strict=True)
+    parts = [one.priced for one in answer.releases]
+    priced, records = parts[0], [one.record for one in answer.releases]
+    released = [pair for one in parts for pair in zip(one.measures, one.parts, strict=True)]
     return Certificate(
         {
             "date": datetime.now(UTC).date().isoformat(),
             "lineage": answer.lineage,
             "data version": priced.version,
             "query": answer.sql,
-            "digest": priced.digest,
-            "guarantee": with_notion(priced.guarantee),
-            "guarantee in odds": in_odds(priced.guarantee),
+            "digest": ", ".join(one.digest for one in parts),
+            "guarantee": with_notion(answer.guarantee),
+            "guarantee in odds": in_odds(answer.guarantee),
             **_of_budget(answer),
             "unit of protection": answer.unit,
             "neighbors": answer.relation.sentence,
-            "bounding": priced.bounding.reason,
+            "bounding": answer.bounding,
             "ranges": _ranges(answer),
             **({"rounding": answer.finished.rounding.words} if answer.finished.rounding else {}),
             "left out": [*answer.left_out, *([included(priced)] if answer.left_out else [])],
             "mechanisms": [measure.words(part) for measure, part in released],
-            "record": answer.record.number,
-            "entry": answer.record.entry_hash,
+            "record": ", ".join(str(one.number) for one in records) if records[1:] else records[0].number,
+            "entry": ", ".join(one.entry_hash for one in records),
             "analyst": answer.record.analyst,
             "library": f"discreet {__version__}",
             "caveats": list(_CAVEATS),

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from datetime import date, datetime
 from fractions import Fraction
 
+from discreet.display import Table
+from discreet.privacy import Estimate
 from discreet.query.expression import Value
 from discreet.query.measures import Estimated
 
@@ -62,3 +65,30 @@ def with_ends(value: Value, low: float | None, high: float | None) -> Estimated:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return value, None, None  # type: ignore[return-value]  # NULL, where there is nothing to compute
     return value, *around(value, low, high)
+
+
+def rounded_table(whole: Table, names: Sequence[str]) -> Table:
+    """Return a table of intervals with the values of these columns rounded to their noise."""
+    columns = [list(column) for column in zip(*whole.rows, strict=True)]
+    for name in names if columns else ():
+        place = list(whole.columns).index(name)
+        three = [shown(*row) for row in zip(*columns[place : place + 3], strict=True)]
+        columns[place : place + 3] = [list(one) for one in zip(*three, strict=True)]
+    return Table(whole.columns, [list(row) for row in zip(*columns, strict=True)], whole.caption)
+
+
+def in_words_with_ends(named: Sequence[tuple[str, Estimate]]) -> str:
+    """Write named estimates in one line."""
+    return "; ".join(f"{name} {float(one.value):,.6g} [{one.low:,.6g}, {one.high:,.6g}]" for name, one in named)
+
+
+def free_name(name: str, taken: Sequence[str]) -> str:
+    """Return a name for an end of an interval that no column of the answer has."""
+    while name in taken:
+        name += "_"
+    return name
+
+
+def plain(value: Value) -> bool | int | float | str | None:
+    """Return a value as JSON can hold it."""
+    return value.isoformat() if isinstance(value, date | datetime) else value

@@ -21,6 +21,7 @@ from discreet.query.plan.query_plan import (
     Order,
     PostProcessing,
     QueryPlan,
+    UnionOfAnswers,
     WindowKind,
     gone,
 )

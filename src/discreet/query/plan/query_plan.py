@@ -181,3 +181,11 @@ class QueryPlan:
     aggregation: Aggregation
     finish: tuple[PostProcessing, ...]
     totals: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnionOfAnswers:
+    """Several queries whose answers are put together after the noise: each is a release of its own."""
+
+    parts: tuple[QueryPlan, ...]
+    step: PostProcessing

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from discreet.display import Table, definition_list, escape
@@ -13,8 +14,8 @@ from discreet.query.expression import Expression
 from discreet.query.measures import AssociationOfGroups, QuantilesOfGroups
 from discreet.query.plan import Engine
 from discreet.query.policy import Policy, undeclared_texts
-from discreet.query.pricing.left_out import in_one_line, left_out
 from discreet.query.pricing.measured import measurement_plans
+from discreet.query.pricing.omissions import in_one_line, left_out
 from discreet.query.pricing.other_budgets import other_budgets
 from discreet.query.pricing.priced_query import PricedQuery
 from discreet.query.pricing.released_table import public_keys
@@ -39,6 +40,7 @@ class Explanation:
     cost_in_budget: str = ""  # in the budget's notion, where that is another
     undeclared: tuple[str, ...] = ()  # columns that are read as texts because no type is declared
     other_budgets: str = ""  # how noisy the same question would be under budgets of other notions
+    division: str = ""  # how the price is divided over several SELECTs
     priced: PricedQuery | None = field(default=None, repr=False, compare=False)
     lineage: str = field(default="", repr=False, compare=False)
 
@@ -79,6 +81,7 @@ class Explanation:
         return [
             ("cost", with_notion(self.guarantee)),
             *([("charged as", self.cost_in_budget)] if self.cost_in_budget else []),
+            *([("price", self.division)] if self.division else []),
             ("unit of protection", self.unit),
             ("neighbors", self.relation.sentence),
             ("groups", self.groups),
@@ -102,6 +105,28 @@ class Explanation:
         """Return the explanation for a notebook."""
         statement = f"<pre>{escape(self.sql)}</pre>"
         return definition_list(self.facts()) + self.aggregates._repr_html_() + statement
+
+
+def explained_together(parts: Sequence[Explanation], guarantee: Guarantee, fits: int) -> Explanation:
+    """Describe several queries with UNION between them: each is a release of its own, at an equal part of the price."""
+    first = parts[0]
+    rows = [[f"{place}: {row[0]}", *row[1:]] for place, one in enumerate(parts, 1) for row in one.aggregates.rows]
+    return replace(
+        first,
+        guarantee=guarantee,
+        aggregates=Table(first.aggregates.columns, rows, digits=first.aggregates.digits),
+        groups="; ".join(f"SELECT {place}: {one.groups}" for place, one in enumerate(parts, 1)),
+        bounding="; ".join(dict.fromkeys(one.bounding for one in parts)),
+        bias="; ".join(dict.fromkeys(one.bias for one in parts)),
+        statements=tuple(text for one in parts for text in one.statements),
+        fits=fits,
+        digest=" ".join(one.digest for one in parts),
+        cost_in_budget="; ".join(dict.fromkeys(one.cost_in_budget for one in parts if one.cost_in_budget)),
+        undeclared=tuple(dict.fromkeys(words for one in parts for words in one.undeclared)),
+        other_budgets="",
+        division=f"divided evenly: each of the {len(parts)} SELECTs is a release of its own",
+        priced=None,
+    )
 
 
 def explain(

@@ -63,6 +63,20 @@ def nothing_spent(problem: DiscreetError) -> DiscreetError:
     return problem
 
 
+def one_of(price: Price, parts: int) -> Price:
+    """Return one of several equal parts of a price; what buys an error buys it for each of them.
+
+    Parts of mu add up in squares, each rounded down.
+
+    >>> one_of(Price(epsilon=Fraction(1, 2)), 2)
+    Price(epsilon=Fraction(1, 4))
+    """
+    given = {name: getattr(price, name) for name in ("epsilon", "delta", "rho", "share")}
+    shared = {name: None if amount is None else amount / parts for name, amount in given.items()}
+    mu = None if price.mu is None else written(root_down(price.mu**2 / parts))
+    return Price(mu=mu, error=price.error, **shared)
+
+
 @dataclass(frozen=True, slots=True)
 class Cost:
     """What a query costs: an amount of epsilon (Laplace noise), rho or mu (Gaussian), and delta for private keys.

@@ -13,6 +13,7 @@ from discreet.query.expression import Type, declared_otherwise
 from discreet.query.measures import Measure
 from discreet.query.plan import (
     Aggregate,
+    Aggregation,
     Bounding,
     EachRow,
     MeasureKind,
@@ -67,7 +68,7 @@ def priced(
         values = of_values(aggregation, table, relation, bounded_rows=bounded_rows)
     where = bounded if bounded_rows is not None else None
     public, asked = aggregation.public, ordered_asked(aggregation)
-    outer = _outer_rows(query, table, bounding, price) if bias else None
+    outer = _outer_rows(aggregation, table, bounding, price) if bias else None
 
     def at(settled: Price) -> PricedQuery:
         cost = cost_under(policy.budget, settled, private_keys=not public, relation=relation)
@@ -104,9 +105,8 @@ def priced(
     return _checked_length(settled(with_amount, price.error, rows_expected))
 
 
-def _outer_rows(query: QueryPlan, table: TablePolicy, bounding: Bounding, price: Price) -> int:
+def _outer_rows(aggregation: Aggregation, table: TablePolicy, bounding: Bounding, price: Price) -> int:
     """Return the most rows of a unit that there can be, or say why no bias can be bought."""
-    aggregation = query.aggregation
     kinds = (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_VALUES, MeasureKind.SUM)
     words = ""
     if isinstance(bounding.form, EachRow):
@@ -115,8 +115,6 @@ def _outer_rows(query: QueryPlan, table: TablePolicy, bounding: Bounding, price:
         words = "bias= is bought for rows of one table; these come from several: leave it out"
     elif not any(one.kind in kinds for one in aggregation.asked):
         words = "bias= is bought for COUNT(*), COUNT(x) and SUM(x), and none is asked: leave it out"
-    elif query.totals:
-        words = "bias= is bought for groups, not for totals over them: leave out ROLLUP, CUBE and GROUPING SETS"
     elif price.error is not None:
         words = "bias= takes a price of its own, which error= does not name: write epsilon=, rho=, mu= or share="
     elif table.limits.outer_rows is None:

@@ -153,6 +153,8 @@ def group_terms(clause: exp.Expr, listed: _Items) -> list[exp.Expr]:
     only(clause, "expressions", "all")
     if not clause.args.get("all"):
         return list(clause.expressions)
+    if clause.expressions:
+        raise UnsupportedSQL("GROUP BY ALL names all keys by itself. Leave out the others, or ALL.")
     return [node for _, node in listed if not has_aggregate(node) and node.find(exp.Column) is not None]
 
 

@@ -61,6 +61,18 @@ def parse(sql: str) -> exp.Select:
     >>> parse("select count(*) from visits -- all of them").sql()
     'SELECT COUNT(*) FROM visits /* all of them */'
     """
+    found = parse_answers(sql)
+    if not isinstance(found, exp.Select):
+        raise UnsupportedSQL(statement_reason(found))
+    return found
+
+
+def parse_answers(sql: str) -> exp.Select | exp.Union:
+    """Return the tree of the one statement that the text consists of: a SELECT, or several with UNION between them.
+
+    >>> type(parse_answers("select count(*) from a union all select 1 from b")).__name__
+    'Union'
+    """
     if not isinstance(sql, str):
         raise UnsupportedSQL(f"A query is a text, not {type(sql).__name__}: write it as a string of SQL.")
     _check_text(sql)
@@ -304,12 +316,12 @@ def _check_tokens(tokens: list[Token]) -> None:
         before = token.token_type
 
 
-def _selection(tree: exp.Expr) -> exp.Select:
+def _selection(tree: exp.Expr) -> exp.Select | exp.Union:
     """Return the SELECT inside any outer brackets, and check how deep and how large it is."""
     while isinstance(tree, exp.Subquery):
         only(tree, "this")
         tree = tree.this
-    if not isinstance(tree, exp.Select):
+    if not isinstance(tree, exp.Select | exp.Union):
         raise UnsupportedSQL(statement_reason(tree))
     waiting: list[tuple[exp.Expr, int]] = [(tree, 0)]
     while waiting:

@@ -17,9 +17,9 @@ from sqlglot import exp
 
 from discreet.errors import ParameterError, PolicyError, QueryRefused, UnknownName, UnsupportedSQL
 from discreet.query.expression import Type, Value
-from discreet.query.plan import QueryPlan, Scan
+from discreet.query.plan import QueryPlan, Scan, UnionOfAnswers
 from discreet.query.policy import LARGEST_DOMAIN, Policy
-from discreet.query.reading.answers import Released, added_up, around
+from discreet.query.reading.answers import Released, added_up, around, selects_of, together
 from discreet.query.reading.grouping import aggregate
 from discreet.query.reading.key_domains import Evaluate, PublicValues
 from discreet.query.reading.keys import KeyValues
@@ -31,6 +31,8 @@ from discreet.query.reading.parse import (
     look_up,
     only,
     parse,
+    parse_answers,
+    part,
     shown,
     table_alias,
     table_name,
@@ -64,23 +66,48 @@ def read_query(
 
     The plan is a function of the text, the policy, the arguments and public tables: nothing private is looked at.
     """
+    found = read_answers(
+        sql,
+        policy,
+        bounds=bounds,
+        keys=keys,
+        evaluate=evaluate,
+        public_values=public_values,
+        sums=sums,
+    )
+    if isinstance(found, UnionOfAnswers):
+        raise UnsupportedSQL(f"{reason('Union', '')} Nothing was spent.") from None
+    return found
+
+
+def read_answers(
+    sql: str,
+    policy: Policy,
+    *,
+    bounds: Mapping[str, tuple[object, object]] | None = None,
+    keys: Mapping[str, Sequence[Value]] | None = None,
+    evaluate: Evaluate | None = None,
+    public_values: PublicValues | None = None,
+    sums: Mapping[str, tuple[object, object]] | None = None,
+) -> QueryPlan | UnionOfAnswers:
+    """Return what a query means, or several with UNION between them; the arguments are those of `read_query`."""
     stated = _by_name(bounds, "bounds", 'ranges: bounds={"cost": (0, 500)}')
     ranges = {name: stated_bounds(pair, name=name) for name, pair in stated.items()}
     listed = _by_name(keys, "keys", 'lists of values: keys={"region": [...]}')
     totals = _ranges_of_sums(sums)
     reading = _Reading(policy, ranges, KeyValues(listed, evaluate, public_values), totals)
     try:
-        found = reading.select(parse(sql), {})
-        if isinstance(found, ReadableRows):
-            raise UnsupportedSQL(ROWS)
-        reading.check_used(found)
+        tree = parse_answers(sql)
+        parts = reading.answers(tree)
+        reading.check_used(parts)
+        made = together(tree, parts) if isinstance(tree, exp.Union) else None
     except RecursionError:
         raise UnsupportedSQL(
             "The query is nested too deeply. Split it into several queries. Nothing was spent."
         ) from None
     except QueryRefused as refusal:
         raise type(refusal)(_sentence(str(refusal))) from None
-    return QueryPlan(found.aggregation, found.finish, found.totals)
+    return made or QueryPlan(parts[0].aggregation, parts[0].finish, parts[0].totals)
 
 
 def _sentence(message: str) -> str:
@@ -120,9 +147,7 @@ class _Reading(Context):
         known, defined = self._common_tables(read["with"], known)
         clause = read["where"]
         origin, conditions = rows_of(select, read["from"], _conditions(clause), known, self)
-        unread = [name for name in defined if fold(name) not in self.read]
-        if unread:
-            raise UnsupportedSQL(f"WITH {shown(unread[0])} is never read. Leave it out, or read it in FROM.")
+        self._check_read(defined)
         grouped = read["group"] is not None or read["having"] is not None
         grouped = grouped or any(has_aggregate(one) for one in select.expressions)
         if isinstance(origin, Released):
@@ -138,9 +163,32 @@ class _Reading(Context):
             return aggregate(origin, select, read, self.policy.unit, *given, sums=self.sums)
         return _plain(select, read, origin)
 
-    def check_used(self, found: Released) -> None:
+    def answers(self, tree: exp.Select | exp.Union) -> list[Released]:
+        """Return the answers of a statement: one, or several with UNION between them."""
+        known: Known = {}
+        names: list[str] = []
+        selects: list[exp.Expr] = [tree]
+        if isinstance(tree, exp.Union):
+            known, names = self._common_tables(part(tree, "with"), {})
+            selects = selects_of(tree)
+        found = []
+        for one in selects:
+            made = self.select(one, known) if isinstance(one, exp.Select) else self.inner(one, known)
+            if isinstance(made, ReadableRows):
+                raise UnsupportedSQL(ROWS)
+            found.append(made)
+        self._check_read(names)
+        return found
+
+    def _check_read(self, names: Sequence[str]) -> None:
+        """Refuse tables of WITH that nothing reads."""
+        unread = [name for name in names if fold(name) not in self.read]
+        if unread:
+            raise UnsupportedSQL(f"WITH {shown(unread[0])} is never read. Leave it out, or read it in FROM.")
+
+    def check_used(self, parts: Sequence[Released]) -> None:
         """Refuse bounds and keys for names that the query does not have, and more tables or groups than are read."""
-        if sum(1 for step in found.aggregation.source.steps() if isinstance(step, Scan)) > MOST_TABLES:
+        if any(sum(isinstance(one, Scan) for one in each.aggregation.source.steps()) > MOST_TABLES for each in parts):
             raise UnsupportedSQL(
                 f"At most {MOST_TABLES} private tables are read in one query, counted as they are written: rows of a "
                 f"{self.policy.unit} who has many multiply in every join. Ask in several queries."
@@ -154,7 +202,8 @@ class _Reading(Context):
         for name in self.keys.given:
             if f"key {fold(name)}" not in self.used:
                 raise UnknownName(f"keys= names {shown(name)!r}, which is not a key of the query. Add it to GROUP BY.")
-        groups = math.prod([len(key.domain) for key in found.aggregation.keys if key.domain is not None])
+        sizes = [[len(key.domain) for key in one.aggregation.keys if key.domain is not None] for one in parts]
+        groups = max(map(math.prod, sizes))
         if groups > LARGEST_DOMAIN:
             raise UnsupportedSQL(
                 f"The public keys have {min(groups, 10**12)} combinations, and at most {LARGEST_DOMAIN} groups are "

@@ -13,7 +13,7 @@ _EXTREME = (
 )
 _VOLATILE = "differs from call to call. Write the value itself, such as DATE '2024-01-01'."
 _STATEMENT = "is not a question about the data. Only SELECT is answered."
-_SET = "is not understood. Ask the SELECTs one by one; rows are put together in FROM (SELECT ... UNION ALL SELECT ...)."
+_SET = "is not understood here. Ask the SELECTs one by one; rows are put together in FROM (SELECT ... UNION ALL ...)."
 _ROWS_OF = "makes rows that belong to nobody. Name a table of the policy in FROM."
 COHORT = (
     "chooses people by other rows of theirs, where it stands alone in WHERE, beside other conditions by AND at most: "

@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NoReturn
 
 from discreet.errors import (
+    BudgetExceeded,
     MissingParameter,
     NotCopyable,
     ParameterError,
@@ -23,12 +24,14 @@ from discreet.ledger import Charge, Ledger, Stored
 from discreet.ledger import Request as LedgerRequest
 from discreet.ledger.contract import GRANTED
 from discreet.privacy import Guarantee, Price
-from discreet.query.answer import Record
+from discreet.privacy.guarantees import in_words
+from discreet.query.answer import Record, guarantee_together
 from discreet.query.engines import evaluate
-from discreet.query.plan import LARGEST_BOUND, Engine, MeasureKind, PublicJoin, QueryPlan, stated_limits
+from discreet.query.expression import Value
+from discreet.query.plan import LARGEST_BOUND, Engine, MeasureKind, PublicJoin, QueryPlan, UnionOfAnswers, stated_limits
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow, UnitLimits
-from discreet.query.pricing import PricedQuery, fresh_digest, nothing_spent, priced
-from discreet.query.reading import read_query
+from discreet.query.pricing import PricedQuery, fresh_digest, nothing_spent, one_of, priced
+from discreet.query.reading import read_answers, read_query
 
 TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless `timeout` is given
 _LONGEST_WAIT = 366 * 86_400.0
@@ -64,6 +67,7 @@ class Charging:
         self._failed = False
         self._bounded: dict[str, tuple[str, int]] = {}
         self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
+        self._listed: dict[tuple[str, str], tuple[Value, ...] | None] = {}
         self._lock = threading.RLock()
 
     @cached_property
@@ -84,8 +88,22 @@ class Charging:
         bias: bool = False,
     ) -> PricedQuery:
         """Read and price a query; no data is touched. With bounds of its own it does not ask a bounded table."""
-        stated = _limits(**(limits or {}))
         query = self.read(sql, bounds=bounds, keys=keys, sums=sums)
+        return self.priced_plan(query, price, rows_expected=rows_expected, limits=limits, bias=bias)
+
+    def priced_plan(
+        self,
+        query: QueryPlan,
+        price: Price,
+        *,
+        rows_expected: int | None = None,
+        limits: Mapping[str, int | None] | None = None,
+        bias: bool = False,
+    ) -> PricedQuery:
+        """Price a query that was read."""
+        stated = _limits(**(limits or {}))
+        if not isinstance(bias, bool):
+            raise ParameterError("bias must be True or False. Nothing was spent.", parameter="bias")
         if bias and query.totals:
             raise UnsupportedSQL(
                 "bias=True says how much is cut of each group, and ROLLUP, CUBE and GROUPING SETS add groups up. Ask "
@@ -99,9 +117,43 @@ class Charging:
         options: dict[str, Any] = {"rows_expected": rows_expected, "bounded": handle, "bounded_rows": rows}
         return priced(query, self.policy, price, limits=stated, bias=bias, **options)
 
+    def statement(
+        self,
+        sql: str,
+        price: Price,
+        *,
+        rows_expected: int | None = None,
+        limits: Any = None,
+        bias: bool = False,
+        **stated: Mapping[str, Any] | None,
+    ) -> tuple[list[PricedQuery], UnionOfAnswers | None]:
+        """Read and price a query, or several with UNION between them, each at an equal part of the price."""
+        plan = read_answers(sql, self.policy, evaluate=_image, public_values=self._public_values, **stated)
+        options: dict[str, Any] = {"rows_expected": rows_expected, "limits": limits, "bias": bias}
+        if not isinstance(plan, UnionOfAnswers):
+            return [self.priced_plan(plan, price, **options)], None
+        each = one_of(price, len(plan.parts))
+        return [self.priced_plan(one, each, **options) for one in plan.parts], plan
+
+    def check_together(self, made: Sequence[PricedQuery]) -> None:
+        """Refuse several releases that the budget does not allow together, before the first is charged.
+
+        What is stored already costs nothing; the answers are looked up where there is no room for all.
+        """
+        if self.ledger.fits(self.analyst, guarantee_together(made)):
+            return
+        mine = (entry.fields for entry in self.ledger.entries() if entry.kind.value == "answer")
+        known = {fields["digest"] for fields in mine if fields["analyst"] == self.analyst}
+        new = [one for one in made if one.digest not in known]
+        if new and not self.ledger.fits(self.analyst, guarantee_together(new)):
+            raise BudgetExceeded(
+                f"the {len(made)} SELECTs of this UNION cost {in_words(guarantee_together(new))} together, for which "
+                "there is no room. Nothing was spent."
+            )
+
     def read(self, sql: str, **stated: Mapping[str, Any] | None) -> QueryPlan:
         """Read a query, with the ranges and keys that are stated beside it."""
-        return read_query(sql, self.policy, evaluate=_image, public_values=self.engine.public_values, **stated)
+        return read_query(sql, self.policy, evaluate=_image, public_values=self._public_values, **stated)
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")
@@ -127,6 +179,13 @@ class Charging:
         for rows in made.query.aggregation.source.steps():
             if isinstance(rows, PublicJoin):
                 self._check_unique(rows.table, tuple(sorted(column for _, column in rows.keys)))
+
+    def _public_values(self, table: str, column: str) -> tuple[Value, ...] | None:
+        """Return the values of a column of a public table, read once."""
+        if (table, column) not in self._listed:
+            self.refuse_after_failure()
+            self._listed[table, column] = self.engine.public_values(table, column)
+        return self._listed[table, column]
 
     def _check_unique(self, table: str, columns: tuple[str, ...]) -> None:
         if (table, columns) not in self._unique:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
@@ -12,11 +12,18 @@ from discreet.errors import NotCopyable
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
-from discreet.query.answer import Answer, Rounding, check_rounding, finished
+from discreet.query.answer import (
+    Answer,
+    Rounding,
+    check_rounding,
+    finished,
+    guarantee_together,
+    put_together,
+)
 from discreet.query.engines import evaluate
 from discreet.query.plan import Engine, written
 from discreet.query.policy import Policy, TableTypes, open_ledger, read_policy, terms_of
-from discreet.query.pricing import Explanation, ReleasedTable, explain, read_price
+from discreet.query.pricing import Explanation, PricedQuery, ReleasedTable, explain, explained_together, read_price
 from discreet.query.reading import views_of
 from discreet.query.session.charging import Charging
 from discreet.query.session.grants import grant
@@ -123,11 +130,12 @@ class Session:
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
         given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits, "bias": bias}
-        made = self._charging.priced(sql, price, rows_expected=rows_expected, **given)
-        fits = self.ledger.fits(self.analyst, made.guarantee)
-        return explain(
-            made, self.engine, policy=self.policy, rows_expected=rows_expected, confidence=confidence, fits=fits
-        )
+        parts, union = self._charging.statement(sql, price, rows_expected=rows_expected, **given)
+        guarantee = guarantee_together(parts) if union is not None else parts[0].guarantee
+        fits = self.ledger.fits(self.analyst, guarantee)
+        common: dict[str, Any] = {"policy": self.policy, "rows_expected": rows_expected, "confidence": confidence}
+        told = [explain(made, self.engine, fits=fits, **common) for made in parts]
+        return told[0] if union is None else explained_together(told, guarantee, fits)
 
     def sql(
         self,
@@ -160,6 +168,8 @@ class Session:
         wait and get the same answer. If the one that pays ends without an answer, the next pays, and the answer says so
         (`record.lost`).
 
+        Several SELECTs with UNION between them are as many releases, each at an equal part of the price.
+
         Args:
             sql: one SELECT with aggregates.
             epsilon: the price, alone or with `delta`.
@@ -185,8 +195,25 @@ class Session:
         price = read_price(epsilon=epsilon, delta=delta, rho=rho, mu=mu, share=share, error=error)
         limits = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group}
         given: dict[str, Any] = {"bounds": bounds, "keys": keys, "sums": sums, "limits": limits, "bias": bias}
-        made = charging.priced(sql, price, rows_expected=rows_expected, **given)
-        charging.check(made)
+        parts, union = charging.statement(sql, price, rows_expected=rows_expected, **given)
+        for made in parts:
+            charging.check(made)
+        if union is None:
+            return self._answer(parts[0], sql, rounding, idempotency, timeout)
+        charging.check_together(parts)
+        names = [f"{idempotency} ({place} of {len(parts)})" for place in range(1, len(parts) + 1)]
+        answers = [
+            self._answer(made, sql, rounding, name if idempotency is not None else None, timeout)
+            for made, name in zip(parts, names, strict=True)
+        ]
+        charging.last = guarantee_together(parts)
+        return put_together(union, answers, sql)
+
+    def _answer(
+        self, made: PricedQuery, sql: str, rounding: Rounding, idempotency: str | None, timeout: float | None
+    ) -> Answer:
+        """Charge a priced query, run it or take up its stored answer, and finish it."""
+        charging, policy = self._charging, self.policy
 
         def work(_: Charge) -> tuple[ReleasedTable, str]:
             released = made.release(charging.engine)
@@ -197,7 +224,6 @@ class Session:
         if released is None and text is not None:
             released = ReleasedTable.from_json(text, made.query)
         shaped = finished(made, released, evaluate, rounding)
-        policy = self.policy
         return Answer(made, released, shaped, record, policy.unit, policy.lineage, sql, policy.budget)
 
     def top(
@@ -259,7 +285,7 @@ class Session:
             timeout: seconds to wait while the same is being looked for elsewhere, as for `sql`.
         """
         price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
-        listed = None if columns is None else list(columns)
+        listed = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
         given: dict[str, Any] = {
             "columns": listed,
             "bounds": bounds,
@@ -312,7 +338,7 @@ class Session:
         with rehearsal(self.policy, size=size) as (policy, engine):
             ledger = MemoryLedger(terms_of(policy))
             answer = type(self)(policy, analyst=self.analyst, engine=engine, ledger=ledger).sql(sql, **price)
-            return replace(answer, record=replace(answer.record, rehearsed=True))
+            return answer.as_rehearsal()
 
     @property
     def balance(self) -> SessionBalance:

@@ -234,10 +234,10 @@ class _Work:
         return priced(plan, self.charging.policy, part)
 
     def check(self) -> None:
-        """Refuse what the engine cannot say, before the charge."""
-        self.charging.check(self.first)
-        if self.looked.then:
-            self.charging.check(self._asked_at(Fraction(9, 10)))
+        """Refuse what the engine cannot say, and a price that buys nothing, before the charge."""
+        for made in [self.first, *([self._asked_at(Fraction(9, 10))] if self.looked.then else [])]:
+            self.charging.check(made)
+            made.words()  # a mechanism is made of each part
 
     @property
     def digest(self) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 
@@ -101,7 +100,7 @@ def stated_switch(switch: bool, *, name: str) -> bool:
 def stated_confidence(confidence: float) -> float:
     """Return a confidence strictly between 0 and 1."""
     number = isinstance(confidence, int | float | Fraction) and not isinstance(confidence, bool)
-    if not (number and math.isfinite(confidence) and 0 < confidence < 1):
+    if not (number and 0 < confidence < 1):
         raise ParameterError(
             "confidence must be a number strictly between 0 and 1; got another, write 0.95, for example",
             parameter="confidence",

@@ -195,8 +195,8 @@ class DuckDBEngine(Engine):
             raise UnknownName(f"the policy has no public table {table!r}")
         read = f"{self._tables.read(table, column, 't')} AS v FROM {self._tables.of(table).name} AS t"
         listed = f"SELECT DISTINCT v FROM (SELECT {read}) WHERE v IS NOT NULL LIMIT {LARGEST_DOMAIN + 1}"
-        found = [row[0] for row in self._answered(lambda: self._connection.execute(listed).fetchall())]
-        return tuple(sorted(found)) if len(found) <= LARGEST_DOMAIN else None
+        found = self._outcome(lambda: self._connection.execute(listed).fetchall())
+        return None if found is None or len(found) > LARGEST_DOMAIN else tuple(sorted(row[0] for row in found))
 
     def close(self) -> None:
         """Let go of the database and of everything spilled."""

@@ -3,4 +3,5 @@
 from discreet.query.reading.answers.added_up import added_up
 from discreet.query.reading.answers.grouping_sets import check_totals, grouping_sets
 from discreet.query.reading.answers.released import Released, around, numbered, orders, released
+from discreet.query.reading.answers.together import selects_of, together
 from discreet.query.reading.answers.windows import Windows

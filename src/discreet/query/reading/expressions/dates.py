@@ -201,6 +201,8 @@ _CODES: dict[str, _Part] = {
 
 def _written(reader: Reader, node: exp.Expr) -> Expression:
     """Read STRFTIME(x, format), the two in either order."""
+    if node.args.get("format") is None:
+        raise UnsupportedSQL("STRFTIME takes a date and a format. Write STRFTIME(x, '%Y-%m').")
     written, moment = (reader.read(one) for one in (node.args["format"], node.this))
     if moment.type is Type.TEXT and isinstance(moment, Literal) and written.type in (Type.DATE, Type.TIMESTAMP):
         written, moment = moment, written

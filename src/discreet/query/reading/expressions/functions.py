@@ -115,8 +115,11 @@ def _bin(reader: Reader, arguments: Sequence[exp.Expr]) -> Expression:
 
 def _width_bucket(reader: Reader, node: exp.Expr) -> Expression:
     """Read WIDTH_BUCKET(x, low, high, n): in which of n even parts x lies; 0 below, n + 1 from `high` on."""
+    ends = [node.args.get(name) for name in ("min_value", "max_value", "num_buckets")]
+    if None in ends:
+        raise UnsupportedSQL("WIDTH_BUCKET takes four arguments. Write WIDTH_BUCKET(x, 0, 100, 10).")
     value = reader.read(node.this)
-    low, high, number = (reader.read(node.args[name]) for name in ("min_value", "max_value", "num_buckets"))
+    low, high, number = (reader.read(one) for one in ends if one is not None)
     values = [one.value if isinstance(one, Literal) else None for one in (low, high, number)]
     if any(isinstance(one, bool) or not isinstance(one, int | float) for one in values):
         raise UnsupportedSQL("WIDTH_BUCKET takes constants behind its first argument: WIDTH_BUCKET(x, 0, 100, 10).")

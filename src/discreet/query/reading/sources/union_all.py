@@ -52,7 +52,8 @@ def _part(node: exp.Expr, known: Known, context: Context) -> ReadableRows:
     found = context.inner(node, known)
     if isinstance(found, Released):
         raise UnsupportedSQL(
-            "UNION ALL puts rows together, and one of its SELECTs is an answer. Ask the answers one by one."
+            "UNION ALL in brackets puts rows together, and one of its SELECTs is an answer. Write UNION of answers "
+            "outermost, or ask them one by one."
         )
     return found
 

@@ -71,7 +71,8 @@ def _of_units(made: PricedQuery, who: str) -> list[str]:
         case EachRow():
             return []
         case RowWeights(rows):
-            return [f"{who} with more than {_rows(rows, rows_of)} counts as {rows:,}"]
+            in_all = " in all groups together" if made.query.aggregation.keys else ""
+            return [f"{who} with more than {_rows(rows, rows_of)}{in_all} counts as {rows:,}"]
         case NormWeights(rows):
             return [
                 f"{who} with more than {_rows(rows, rows_of)} in one group counts as {rows:,} there; with rows in "
