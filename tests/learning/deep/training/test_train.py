@@ -137,6 +137,13 @@ def test_a_budget_that_is_too_small_releases_nothing():
     assert len(list(books.entries())) == 1
 
 
+def test_exact_noise_is_not_added_to_compiled_sums():
+    books = ledger()
+    with pytest.raises(ParameterError, match=r"compiled must be False for exact sums.*Nothing was spent"):
+        trained(ledger=books, compiled=True)
+    assert len(list(books.entries())) == 1
+
+
 def test_progress_counts_steps():
     told: list[tuple[int, int | None]] = []
     trained(progress=lambda *given: told.append(given))
