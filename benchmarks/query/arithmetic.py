@@ -1,7 +1,8 @@
 """Intervals for what is computed from answers: how often they hold the truth, and how wide they are beside the best.
 
 The best is the least half-width that, put around the computed value, holds the truth in 95 % of releases: simulated
-from the laws of the noise with the true sums in hand, so no interval that knows only the answer can be expected below it.
+from the laws of the noise with the true sums in hand, so that no interval that knows only the answer can be expected
+below it.
 """
 
 from __future__ import annotations
