@@ -19,7 +19,6 @@ MORE = {"cli/attack", "testing/museum"}  # commands and kinds of exhibits: up to
 ROOMS = sorted(path.name for path in PACKAGE.iterdir() if list(path.glob("*/__init__.py")))
 SHARED = {
     "Bins",  # of a column of a domain, and of the features of a model: the same cut into even parts
-    "Rounding",  # of counts in an answer, as users ask for it; of the digits that are shown, inside
     "Source",  # of a policy, where its tables are; of a measurement, which of their rows were added up
 }
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from discreet.display import Rounding, format_number
+from discreet.display import LastDigit, format_number
 from discreet.errors import ParameterError
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -51,8 +51,8 @@ def test_whole_numbers_are_never_rounded() -> None:
 
 @given(FINITE, st.integers(1, 8))
 def test_rounding_up_never_understates_and_down_never_overstates(value: float, digits: int) -> None:
-    up = read(format_number(value, digits=digits, rounding=Rounding.UP))
-    down = read(format_number(value, digits=digits, rounding=Rounding.DOWN))
+    up = read(format_number(value, digits=digits, rounding=LastDigit.UP))
+    down = read(format_number(value, digits=digits, rounding=LastDigit.DOWN))
     assert down <= Fraction(value) <= up
 
 

@@ -1,15 +1,15 @@
 """How results show themselves: tables, HTML and plots (matplotlib only when a plot is asked for)."""
 
 from discreet._optional import listing
-from discreet.display.formatting import Rounding, as_stated, format_number
+from discreet.display.formatting import LastDigit, as_stated, format_number
 from discreet.display.html import definition_list, escape, figure, page, paragraph, section
 from discreet.display.progress import Progress, listener, silent
 from discreet.display.safe_text import csv_cell, printable_json, visible
 from discreet.display.table import Table
 
 __all__ = [
+    "LastDigit",
     "Progress",
-    "Rounding",
     "Table",
     "as_stated",
     "csv_cell",

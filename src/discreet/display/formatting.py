@@ -15,7 +15,7 @@ _MOST_WHOLE_DIGITS = 9
 _MOST_BITS = 128  # of a whole number that a refusal shows
 
 
-class Rounding(Enum):
+class LastDigit(Enum):
     """Where the digits that are not shown go: a price is shown rounded up, an accuracy rounded down."""
 
     NEAREST = decimal.ROUND_HALF_EVEN
@@ -23,7 +23,7 @@ class Rounding(Enum):
     DOWN = decimal.ROUND_FLOOR
 
 
-def format_number(value: object, *, digits: int = 4, rounding: Rounding = Rounding.NEAREST) -> str:
+def format_number(value: object, *, digits: int = 4, rounding: LastDigit = LastDigit.NEAREST) -> str:
     """Write a number with at most this many significant digits; whole numbers are written in full.
 
     The value is rounded once, exactly, in the direction asked for; digits before the decimal point are never dropped.
@@ -32,8 +32,8 @@ def format_number(value: object, *, digits: int = 4, rounding: Rounding = Roundi
     >>> format_number(1234567), format_number(0.123456), format_number(3.2e-9)
     ('1,234,567', '0.1235', '3.2e-09')
     >>> (
-    ...     format_number(2 / 3, digits=2, rounding=Rounding.UP),
-    ...     format_number(2 / 3, digits=2, rounding=Rounding.DOWN),
+    ...     format_number(2 / 3, digits=2, rounding=LastDigit.UP),
+    ...     format_number(2 / 3, digits=2, rounding=LastDigit.DOWN),
     ... )
     ('0.67', '0.66')
     """
@@ -74,7 +74,7 @@ def as_stated(value: object) -> str:
     return str(value) if isinstance(value, numbers.Real) else type(value).__name__
 
 
-def _finite(value: Fraction, digits: int, rounding: Rounding) -> str:
+def _finite(value: Fraction, digits: int, rounding: LastDigit) -> str:
     """Round a rational to the digits asked for and write it."""
     if value == 0:
         return "0"
@@ -88,7 +88,7 @@ def _finite(value: Fraction, digits: int, rounding: Rounding) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _divide(value: Fraction, digits: int, rounding: Rounding) -> decimal.Decimal:
+def _divide(value: Fraction, digits: int, rounding: LastDigit) -> decimal.Decimal:
     """Return the correctly rounded quotient; both operands are exact, so there is one rounding."""
     context = decimal.Context(prec=digits, rounding=rounding.value, Emax=decimal.MAX_EMAX, Emin=decimal.MIN_EMIN)
     return context.divide(decimal.Decimal(value.numerator), decimal.Decimal(value.denominator))

@@ -16,7 +16,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from discreet.display import Rounding, definition_list, format_number
+from discreet.display import LastDigit, definition_list, format_number
 from discreet.errors import InputError, MissingParameter, NotCopyable, ParameterError, StreamSpent
 from discreet.laws.number import Number, round_up
 from discreet.local.protocol import Spec, checked_spec, counted
@@ -352,4 +352,4 @@ def lifetime(
 
 
 def _shown(value: Number) -> str:
-    return format_number(value, rounding=Rounding.UP)
+    return format_number(value, rounding=LastDigit.UP)

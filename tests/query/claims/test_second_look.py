@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from discreet.display import Rounding
+from discreet.display import LastDigit
 from discreet.errors import DiscreetError, PolicyError, QueryFailed
 from discreet.privacy import ApproxDP, PureDP
 from discreet.privacy.guarantees.wording import in_words
@@ -124,7 +124,7 @@ def test_the_columns_of_a_grant_are_names():
 # tried: what is left is written to the nearest float, not rounded down, and what was spent not up
 def test_what_is_left_is_rounded_down_and_what_was_spent_up():
     hair = Fraction(1, 10**20)
-    assert in_words(PureDP(Fraction(1, 2) - hair), rounding=Rounding.DOWN) == "epsilon 0.499999"
+    assert in_words(PureDP(Fraction(1, 2) - hair), rounding=LastDigit.DOWN) == "epsilon 0.499999"
     assert in_words(PureDP(Fraction(1, 2) + hair)) == "epsilon 0.500001"
 
 

@@ -17,7 +17,7 @@ from discreet.privacy import ZCDP, PureDP, Relation
 from discreet.query import Session
 from discreet.query.expression.expression import Type
 from discreet.query.expression.typing_rules import column
-from discreet.query.measures.association import association
+from discreet.query.measures.associations import association
 from discreet.query.measures.measure import Additive
 from discreet.query.plan.bounding import Bounding
 from discreet.query.plan.query_plan import Aggregate, MeasureKind

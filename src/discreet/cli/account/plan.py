@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from discreet.display import Rounding, format_number
+from discreet.display import LastDigit, format_number
 from discreet.errors import ConflictingParameters, MissingParameter, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Relation, ReleaseRecord, Sampler, calibrate
@@ -144,7 +144,7 @@ class ReleasePlan:
     @property
     def noise(self) -> str:
         """The option that states the noise, as one may write it: rounded to the safe side."""
-        rounding = Rounding.DOWN if self.family.inverse else Rounding.UP
+        rounding = LastDigit.DOWN if self.family.inverse else LastDigit.UP
         value = format_number(self.stated[self.family.noise], digits=9, rounding=rounding).replace(",", "")
         return f"--{self.family.noise} {value}"
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from discreet._optional import optional
 from discreet.cli.account.facts import CertifiedLoss, curve, misses_from
-from discreet.display import Rounding, format_number
+from discreet.display import LastDigit, format_number
 from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, styled
 from discreet.privacy import DeltaCurve
 from discreet.privacy.guarantees import shown
@@ -69,7 +69,7 @@ def _mark(drawn: Axes, price: CertifiedLoss) -> None:
     """Mark the answer; the curve falls, so there is room for words above it to the right."""
     drawn.plot([price.epsilon], [price.delta], "o", color=ORANGE, markersize=8, zorder=5, clip_on=False)
     drawn.set_xlim(right=max(drawn.get_xlim()[1], 1.5 * price.epsilon))
-    epsilon, delta = (format_number(one, digits=4, rounding=Rounding.UP) for one in (price.epsilon, price.delta))
+    epsilon, delta = (format_number(one, digits=4, rounding=LastDigit.UP) for one in (price.epsilon, price.delta))
     drawn.annotate(
         f"epsilon {epsilon}\nat delta {delta if price.question.asked == 'delta' else shown(price.question.given)}",
         (price.epsilon, price.delta), xytext=(10, 6), textcoords="offset points",

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from discreet.cli.account.facts import FALSE_ALARMS, CertifiedLoss
 from discreet.cli.console import Chapter
-from discreet.display import Rounding, Table, format_number
+from discreet.display import LastDigit, Table, format_number
 from discreet.laws import Enclosure
 from discreet.privacy import Relation, ReleaseRecord, Sampler
 from discreet.privacy.guarantees import shown
@@ -142,14 +142,14 @@ def belief(epsilon: float) -> str:
     if epsilon > _LARGEST_ODDS:
         return f"near certainty (e^{_up(epsilon, digits=3)} to 1)"
     doubt = downward(lambda: 100 / (1 + number(Fraction(epsilon)).exp()))
-    written = format_number(doubt, digits=3 if doubt >= 1 else 2, rounding=Rounding.DOWN)
+    written = format_number(doubt, digits=3 if doubt >= 1 else 2, rounding=LastDigit.DOWN)
     rest = 100 - Fraction(written)
     return f"{format_number(rest, digits=12)}:{written}"
 
 
 def tested(price: CertifiedLoss) -> str:
     """Say what the best test can do."""
-    missed = format_number(100 * price.misses, digits=3, rounding=Rounding.DOWN)
+    missed = format_number(100 * price.misses, digits=3, rounding=LastDigit.DOWN)
     alarms = format_number(100 * FALSE_ALARMS)
     return (
         f"As a test: whoever raises a false alarm in {alarms} % of all cases misses you in at least {missed} %; "
@@ -161,7 +161,7 @@ def interval(found: Enclosure) -> str:
     """Write both ends, rounded outward; one number where they agree in all digits shown."""
     if math.isinf(found.lower):
         return _NO_BOUND
-    low = format_number(found.lower, digits=_DIGITS, rounding=Rounding.DOWN)
+    low = format_number(found.lower, digits=_DIGITS, rounding=LastDigit.DOWN)
     return f"{low} to {_up(found.upper)}"
 
 
@@ -209,4 +209,4 @@ def _count(releases: int) -> str:
 
 def _up(value: float, *, digits: int = _DIGITS) -> str:
     """Write a price, rounded up."""
-    return _NO_BOUND if math.isinf(value) else format_number(value, digits=digits, rounding=Rounding.UP)
+    return _NO_BOUND if math.isinf(value) else format_number(value, digits=digits, rounding=LastDigit.UP)

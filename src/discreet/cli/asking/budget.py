@@ -7,7 +7,7 @@ from typing import Any
 
 from discreet.cli import options
 from discreet.cli.console import ReadableConsole, answering, say_json
-from discreet.display import Rounding
+from discreet.display import LastDigit
 from discreet.ledger import Balance
 from discreet.privacy.guarantees import plain
 from discreet.query.policy import open_ledger, read_policy
@@ -37,6 +37,6 @@ def machine(balance: Balance) -> dict[str, Any]:
     found: dict[str, Any] = {"unit": balance.unit, "analyst": balance.analyst, "charges": balance.charges}
     for name in (*up, "remaining", "own_remaining"):
         guarantee = getattr(balance, name)
-        rounding = Rounding.UP if name in up else Rounding.DOWN
+        rounding = LastDigit.UP if name in up else LastDigit.DOWN
         found[name] = None if guarantee is None else plain(guarantee, rounding=rounding)
     return found

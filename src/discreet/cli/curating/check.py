@@ -15,7 +15,7 @@ import click
 
 from discreet.cli import options
 from discreet.cli.console import ReadableConsole, answering, mistakes, say_json, spinner
-from discreet.display import Rounding, Table, format_number
+from discreet.display import LastDigit, Table, format_number
 from discreet.errors import LedgerError, LedgerTampered, PolicyError
 from discreet.ledger import SqliteLedger
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, Guarantee
@@ -237,6 +237,6 @@ def _epsilon(budget: Guarantee) -> float:
 def _meaning(budget: Guarantee) -> str:
     """Say what the numbers come to."""
     if isinstance(budget, ZCDP | GaussianDP):
-        epsilon = format_number(_epsilon(budget), digits=4, rounding=Rounding.UP)
+        epsilon = format_number(_epsilon(budget), digits=4, rounding=LastDigit.UP)
         return f" (no more than epsilon {epsilon} at a delta of 1e-06 besides its own)"
     return " (epsilons and deltas add up)" if isinstance(budget, ApproxDP) else " (epsilons add up)"

@@ -12,7 +12,7 @@ import click
 from discreet.cli import options
 from discreet.cli.console import ReadableConsole, answering, say_json, spinner
 from discreet.cli.program import SETTINGS
-from discreet.display import Rounding, Table, format_number
+from discreet.display import LastDigit, Table, format_number
 from discreet.errors import LedgerError, LedgerMismatch
 from discreet.ledger import Entry, EntryKind, SqliteLedger, Verification
 from discreet.privacy.guarantees import in_words, plain
@@ -130,7 +130,7 @@ def listed(entries: Iterable[Entry]) -> Table:
         cost = "" if one.cost is None else in_words(one.cost)
         time = str(one.fields.get("time", ""))[2:16].replace("T", " ")
         spent = ", ".join(
-            format_number(Fraction(value), digits=5, rounding=Rounding.UP) for value in one.fields["spent"]
+            format_number(Fraction(value), digits=5, rounding=LastDigit.UP) for value in one.fields["spent"]
         )
         rows.append([str(one.number), time, one.kind.value, one.fields.get("analyst", ""), cost, spent, _what(one)])
     return Table(["entry", "time (UTC)", "kind", "analyst", "cost", "spent so far", "what"], rows)

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from discreet.cli.console import Chapter
-from discreet.display import Rounding, Table, format_number
+from discreet.display import LastDigit, Table, format_number
 from discreet.privacy.guarantees import in_words
 
 if TYPE_CHECKING:
@@ -184,7 +184,7 @@ def _diagnoses(story: Story) -> Chapter:
         (
             "The policy does not say which diagnoses there are, so they are found: one is named where the noisy number "
             f"of its patients passes a threshold. One that a single patient has is named with a chance of at most "
-            f"{format_number(delta, rounding=Rounding.UP)}, the delta of this answer.",
+            f"{format_number(delta, rounding=LastDigit.UP)}, the delta of this answer.",
         ),
         _intervals(answer, f"With 95 % intervals, at {in_words(answer.guarantee)}; {named} diagnoses were named"),
     )
@@ -226,7 +226,7 @@ def _ledger(story: Story) -> Chapter:
             [
                 ["budget", in_words(balance.budget)],
                 ["spent by all", in_words(balance.spent)],
-                ["left for all", in_words(balance.remaining, rounding=Rounding.DOWN)],
+                ["left for all", in_words(balance.remaining, rounding=LastDigit.DOWN)],
                 ["charges", f"{found.charges:,}, {found.answers:,} with a stored answer"],
                 ["entries verified", f"{found.entries:,}"],
                 ["head", f"{found.head[:32]}..."],

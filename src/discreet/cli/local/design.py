@@ -17,7 +17,7 @@ import click
 from discreet.cli import options
 from discreet.cli.console import ReadableConsole, Refusal, answering
 from discreet.cli.options import Bound, Written, as_options, categories
-from discreet.display import Rounding, Table, format_number
+from discreet.display import LastDigit, Table, format_number
 from discreet.errors import ParameterError
 from discreet.local import Design, DuchiBit, HybridMean, Keys, Spec, UnitVectors
 from discreet.local import design as designed
@@ -151,12 +151,12 @@ class MeanDesign:
     def _error_in_words(self) -> str:
         """Say what to expect of the mean, and what a liar can do."""
         spec = self.spec
-        error = format_number(self.error(spec), digits=3, rounding=Rounding.UP)
+        error = format_number(self.error(spec), digits=3, rounding=LastDigit.UP)
         gain = format_number(spec.poisoning_gain, digits=3)
         if isinstance(spec, UnitVectors):
             first = f"The estimated mean is about {error} away from the mean, in length (root mean square)."
             return f"{first} One hostile report moves the estimated sum by up to {gain}, an honest vector by 1."
-        part = format_number(100 * self.error(spec) / float(spec.width), digits=3, rounding=Rounding.UP)
+        part = format_number(100 * self.error(spec) / float(spec.width), digits=3, rounding=LastDigit.UP)
         reach = format_number(self.spread * self.error(spec), digits=3)
         return (
             f"The standard error of the mean is at most {error}, {part} % of the range, whatever people hold. An "

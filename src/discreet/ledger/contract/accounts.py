@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.display import Rounding, definition_list, format_number
+from discreet.display import LastDigit, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError, RelationMismatch
 from discreet.ledger.contract.entry import Shelf
 from discreet.ledger.contract.terms import Terms, amounts_from_plain
@@ -59,11 +59,11 @@ class Balance(_Facts):
             ("budget", with_notion(self.budget)),
             ("budget in odds", in_odds(self.budget)),
             ("spent", in_words(self.spent)),
-            ("remaining", in_words(self.remaining, rounding=Rounding.DOWN)),
-            ("remaining in odds", in_odds(self.remaining, rounding=Rounding.DOWN)),
+            ("remaining", in_words(self.remaining, rounding=LastDigit.DOWN)),
+            ("remaining in odds", in_odds(self.remaining, rounding=LastDigit.DOWN)),
         ]
         if self.analyst is not None:
-            up, down = Rounding.UP, Rounding.DOWN
+            up, down = LastDigit.UP, LastDigit.DOWN
             own = (
                 ("own cap", self.own_cap, up),
                 ("own spent", self.own_spent, up),
@@ -208,7 +208,7 @@ def shortage(books: Books, totals: Amounts, amounts: Amounts, caps: Amounts, *, 
     """Say which quantity is short and by how much; costs are public."""
     rows = zip(books.quantities, totals, amounts, caps, plus(totals, amounts, caps), strict=True)
     short = [
-        f"{name} {_digits(amount, Rounding.UP)}, and {_digits(max(cap - total, Fraction(0)), Rounding.DOWN)} is left"
+        f"{name} {_digits(amount, LastDigit.UP)}, and {_digits(max(cap - total, Fraction(0)), LastDigit.DOWN)} is left"
         for name, total, amount, cap, after in rows
         if after > cap
     ]
@@ -218,5 +218,5 @@ def shortage(books: Books, totals: Amounts, amounts: Amounts, caps: Amounts, *, 
     )
 
 
-def _digits(value: Fraction, rounding: Rounding) -> str:
+def _digits(value: Fraction, rounding: LastDigit) -> str:
     return format_number(value, digits=_DIGITS, rounding=rounding)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
 
-from discreet.display import Rounding, definition_list, format_number
+from discreet.display import LastDigit, definition_list, format_number
 from discreet.errors import MissingParameter, NoSoundConversion, ParameterError
 from discreet.laws import Finite, FinitePair
 from discreet.laws.number import Number, round_down, round_up
@@ -190,7 +190,7 @@ class Shuffled:
 
 
 def _shown(epsilon: float) -> str:
-    return format_number(epsilon, rounding=Rounding.UP)
+    return format_number(epsilon, rounding=LastDigit.UP)
 
 
 def _least(blankets: Sequence[Blanket], target: float, least: float, most: float) -> float:

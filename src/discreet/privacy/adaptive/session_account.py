@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NoReturn
 
-from discreet.display import Rounding, definition_list, format_number
+from discreet.display import LastDigit, definition_list, format_number
 from discreet.errors import BudgetExceeded, NotCopyable, ParameterError, RelationMismatch
 from discreet.laws.number import Number
 from discreet.privacy.adaptive.notions import Amounts, Books
@@ -132,7 +132,7 @@ class Account:
         """Say which quantity is short and by how much; prices are public."""
         rows = zip(self._books.quantities, amounts, self._left(self._standing), after.tallies, self._caps, strict=True)
         short = [
-            f"{name} {_digits(amount, Rounding.UP)}, and {_digits(left, Rounding.DOWN)} is left"
+            f"{name} {_digits(amount, LastDigit.UP)}, and {_digits(left, LastDigit.DOWN)} is left"
             for name, amount, left, tally, cap in rows
             if not tally.at_most(cap)
         ]
@@ -165,5 +165,5 @@ class Account:
         return definition_list(self._rows())
 
 
-def _digits(value: Fraction, rounding: Rounding) -> str:
+def _digits(value: Fraction, rounding: LastDigit) -> str:
     return format_number(value, digits=_DIGITS, rounding=rounding)

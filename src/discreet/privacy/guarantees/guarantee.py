@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from discreet.display import Rounding, definition_list, format_number
+from discreet.display import LastDigit, definition_list, format_number
 from discreet.errors import ParameterError, SenselessParameter
 from discreet.laws.number import Number
 from discreet.privacy.numbers import (
@@ -267,8 +267,8 @@ def shown(value: Number) -> str:
     """
     if isinstance(value, float):
         # the decimals Python prints are the number people meant: 0.1, not the binary fraction a little above it
-        return format_number(Fraction(repr(value)), digits=6, rounding=Rounding.UP)
-    return format_number(value, digits=6, rounding=Rounding.UP)
+        return format_number(Fraction(repr(value)), digits=6, rounding=LastDigit.UP)
+    return format_number(value, digits=6, rounding=LastDigit.UP)
 
 
 def _factor(epsilon: Number) -> str:

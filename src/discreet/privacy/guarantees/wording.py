@@ -6,7 +6,7 @@ import math
 from dataclasses import fields
 from fractions import Fraction
 
-from discreet.display import Rounding, format_number
+from discreet.display import LastDigit, format_number
 from discreet.laws.number import round_down, round_up
 from discreet.privacy.guarantees.conversion import convert
 from discreet.privacy.guarantees.guarantee import ApproxDP, Guarantee, PureDP
@@ -24,13 +24,13 @@ _NOTIONS = {
 }
 
 
-def in_words(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
+def in_words(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> str:
     """Write the numbers of a guarantee; what is left of a budget is rounded down.
 
     >>> from discreet.privacy import ZCDP
     >>> (
     ...     in_words(ZCDP(Fraction(1, 20), 1e-7)),
-    ...     in_words(ZCDP(Fraction(1, 3)), rounding=Rounding.DOWN),
+    ...     in_words(ZCDP(Fraction(1, 3)), rounding=LastDigit.DOWN),
     ... )
     ('rho 0.05, delta 1e-07', 'rho 0.333333')
     """
@@ -48,7 +48,7 @@ def with_notion(guarantee: Guarantee) -> str:
     return f"{in_words(guarantee)} ({_NOTIONS[type(guarantee).__name__]})"
 
 
-def in_odds(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
+def in_odds(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> str:
     """Write what a guarantee means for one person, in odds: an epsilon, and the factor that it stands for.
 
     A guarantee that is no (epsilon, delta) is read as one: at twice its own delta, or else at a delta of one in a
@@ -74,14 +74,14 @@ def in_odds(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> str:
     return f"epsilon {shown}{at}: nobody makes anything more than {factor} times as likely"
 
 
-def plain(guarantee: Guarantee, *, rounding: Rounding = Rounding.UP) -> dict[str, float | str]:
+def plain(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> dict[str, float | str]:
     """Return a guarantee for machines: its numbers as floats rounded to the safe side, its notion and its relation.
 
     >>> from discreet.privacy import PureDP
     >>> plain(PureDP(0.5))
     {'notion': 'PureDP', 'relation': 'unstated', 'epsilon': 0.5}
     """
-    safe = round_down if rounding is Rounding.DOWN else round_up
+    safe = round_down if rounding is LastDigit.DOWN else round_up
     names = [field.name for field in fields(guarantee) if field.name != "relation"]  # type: ignore[arg-type]
     numbers = {name: safe(Fraction(getattr(guarantee, name))) for name in names}
     return {"notion": type(guarantee).__name__, "relation": guarantee.relation.value, **numbers}
@@ -94,7 +94,7 @@ def _numbers(guarantee: Guarantee) -> dict[str, int | float | Fraction]:
     return {name: value for name, value in values.items() if name != "delta" or value}
 
 
-def _written(value: float | Fraction, rounding: Rounding) -> str:
+def _written(value: float | Fraction, rounding: LastDigit) -> str:
     # an exact number of a few digits is meant as it is written: a float one step above 0.1 is 0.1 to people
     exact = Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
     return format_number(exact, digits=_DIGITS, rounding=rounding)

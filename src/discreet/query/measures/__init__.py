@@ -1,6 +1,6 @@
 """Measures: what can be asked about a group, each with its integers, its noise and its interval."""
 
-from discreet.query.measures.association import AssociationOfGroups, association
+from discreet.query.measures.associations import AssociationOfGroups, association
 from discreet.query.measures.cut import CutRows, cut_rows
 from discreet.query.measures.measure import (
     Additive,

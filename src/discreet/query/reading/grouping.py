@@ -12,7 +12,7 @@ from discreet.query.expression import Column, Expression, Interval, Literal, Ope
 from discreet.query.plan import Aggregation, PostProcessing, gone
 from discreet.query.reading.aggregates import Aggregates, default_name
 from discreet.query.reading.answers import Released, Windows, check_totals, grouping_sets, numbered, orders, released
-from discreet.query.reading.answers.released import Clauses, Columns, place_named
+from discreet.query.reading.answers.select_around import Clauses, Columns, place_named
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.extremes import refuse_extremes
 from discreet.query.reading.keys import KeyValues

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from discreet.display import Rounding, format_number
+from discreet.display import LastDigit, format_number
 from discreet.privacy import Norm, Relation
 from discreet.privacy.numbers import root_upward
 from discreet.statistics.sensitivities.known_tables import KnownTables
@@ -59,7 +59,7 @@ def written(value: object) -> str:
     if isinstance(value, Fraction) and value.denominator < _READABLE:
         return str(value)
     if isinstance(value, int | float | Fraction):
-        return format_number(value, digits=6, rounding=Rounding.UP)
+        return format_number(value, digits=6, rounding=LastDigit.UP)
     return str(value)
 
 

@@ -1,7 +1,7 @@
 """What is made of an answer after the noise: a SELECT around it, windows, sums of its rows, order and number."""
 
-from discreet.query.reading.answers.added_up import added_up
-from discreet.query.reading.answers.grouping_sets import check_totals, grouping_sets
-from discreet.query.reading.answers.released import Released, around, numbered, orders, released
-from discreet.query.reading.answers.together import selects_of, together
+from discreet.query.reading.answers.select_around import Released, around, numbered, orders, released
+from discreet.query.reading.answers.sets_of_keys import check_totals, grouping_sets
+from discreet.query.reading.answers.sums_of_rows import added_up
+from discreet.query.reading.answers.unions import selects_of, together
 from discreet.query.reading.answers.windows import Windows

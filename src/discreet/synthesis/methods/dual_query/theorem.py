@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from discreet.display import Rounding, format_number
+from discreet.display import LastDigit, format_number
 from discreet.errors import ParameterError
 from discreet.laws.number import Number, exact_rational, positive_rational
 from discreet.privacy.numbers import number, probability, upward, whole
@@ -53,7 +53,7 @@ class TheoremError:
         return self.maximum
 
     def __str__(self) -> str:
-        digits = format_number(Fraction(self.bound), digits=3, rounding=Rounding.UP)
+        digits = format_number(Fraction(self.bound), digits=3, rounding=LastDigit.UP)
         if self.vacuous:
             return (
                 f"the theorem is vacuous here: it bounds the error of a frequency by {digits}, and no frequency can be "

@@ -9,7 +9,7 @@ from sqlglot import exp
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Column, Expression, Type
 from discreet.query.plan import PostProcessing, QueryPlan, UnionOfAnswers
-from discreet.query.reading.answers.released import Released, numbered, orders
+from discreet.query.reading.answers.select_around import Released, numbered, orders
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import claim, fold, only, part, shown
 

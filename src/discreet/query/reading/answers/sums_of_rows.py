@@ -13,7 +13,15 @@ from sqlglot import exp
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Column, Expression, Operation, Type, typing_rules
 from discreet.query.plan import AnswerWindow, PostProcessing, WindowKind
-from discreet.query.reading.answers.released import Clauses, Columns, Released, numbered, orders, place_named, released
+from discreet.query.reading.answers.select_around import (
+    Clauses,
+    Columns,
+    Released,
+    numbered,
+    orders,
+    place_named,
+    released,
+)
 from discreet.query.reading.answers.windows import Windows, read_function
 from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import bare, claim, fold, is_aggregate, items, only, shown
