@@ -15,7 +15,7 @@ import pyarrow as pa
 from discreet.frames import Type
 from discreet.privacy import ZCDP, Relation
 from discreet.query.expression.expression import Expression, Operation
-from discreet.query.expression.typing_rules import apply, column
+from discreet.query.expression.typing_rules import apply, column, literal
 from discreet.query.frame_table import FrameTable
 from discreet.query.plan.query_plan import Key
 from discreet.query.plan.request import (
@@ -235,10 +235,17 @@ def keys_of(source: random.Random, number: int, joined: bool) -> tuple[Key, ...]
         lambda: (column("d", Type.DATE), source.choice([None, (date(1970, 1, 1), date(2000, 2, 29))])),
         lambda: (maker.any(2), None),
         lambda: (apply(Operation.LOWER, column("c", Type.TEXT)), source.choice([None, ("a", "b")])),
+        lambda: (_or_other(column("c", Type.TEXT), "a", "b"), ("a", "b", "other")),
+        lambda: (apply(Operation.CLAMP, column("g", Type.INTEGER), literal(0), literal(2)), (0, 1, 2)),
         lambda: (column("kind" if joined else "t", Type.TEXT), None),
     ]
     made = [source.choice(choices)() for _ in range(number)]
     return tuple(Key(f"k{index}", expression, domain) for index, (expression, domain) in enumerate(made))
+
+
+def _or_other(value: Expression, *listed: str) -> Expression:
+    """Return the key that `keys=` makes of values and dots: everything else, NULL too, is one more group."""
+    return apply(Operation.CASE, apply(Operation.IN, value, *map(literal, listed)), value, literal("other"))
 
 
 def form_of(source: random.Random, by_row: bool) -> Form:

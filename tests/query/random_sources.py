@@ -1,4 +1,4 @@
-"""Random rows from several private tables: joins along the unit, rows per unit, unions, in any nesting, from a seed."""
+"""Random rows from several tables: joins along the unit and public ones, rows per unit, unions, nested, from a seed."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from discreet.query.expression.expression import Apply, Column, Expression, Oper
 from discreet.query.expression.typing_rules import apply, column, literal
 from discreet.query.plan.row_sources import (
     FilterRows,
+    JoinKind,
     MatchKind,
     PerUnit,
     PrivateJoin,
     Project,
+    PublicJoin,
     RowSource,
     Scan,
     UnionAll,
@@ -24,11 +26,12 @@ from discreet.query.plan.row_sources import (
 from discreet.query.policy.declarations import UnitColumn
 from discreet.statistics.columns import FixedPoint
 from tests.query.expressions import COLUMNS, Maker
-from tests.query.random_requests import UNITS, Tables, World, event, scale_of
+from tests.query.random_requests import AREAS, UNITS, Tables, World, event, scale_of
 
 # every source made here has these columns
 SCHEMA: Mapping[str, Type] = {**COLUMNS, "g": Type.INTEGER, "c": Type.TEXT}
-KINDS = ("filter", "project", "inner", "left", "semi", "anti", "per unit", "union")
+NEW = ("public", "inner", "left", "semi", "anti", "per unit", "union")
+KINDS = ("filter", "project", *NEW)
 
 
 def sources_of(source: random.Random, depth: int, kind: str | None = None) -> RowSource:
@@ -37,15 +40,35 @@ def sources_of(source: random.Random, depth: int, kind: str | None = None) -> Ro
         return _table(source)
     chosen = kind or source.choice(KINDS)
     below = sources_of(source, depth - 1)
-    if chosen == "filter":
-        return FilterRows(below, Maker(source).make(Type.BOOLEAN, 2))
-    if chosen == "project":
-        return Project(below, tuple((name, _made(source, name)) for name in SCHEMA))
+    if chosen in _OF_ONE:
+        return _OF_ONE[chosen](source, below)
+    other = sources_of(source, source.randrange(depth))
     if chosen == "union":
-        return UnionAll((below, sources_of(source, source.randrange(depth))), tuple(SCHEMA.items()))
-    if chosen == "per unit":
-        return per_unit(source, below)
-    return matched(source, below, sources_of(source, source.randrange(depth)), MatchKind(chosen))
+        return UnionAll((below, other), tuple(SCHEMA.items()))
+    return matched(source, below, other, MatchKind(chosen))
+
+
+def filtered(source: random.Random, below: RowSource) -> RowSource:
+    """Return the rows that meet a condition."""
+    return FilterRows(below, Maker(source).make(Type.BOOLEAN, 2))
+
+
+def projected(source: random.Random, below: RowSource) -> RowSource:
+    """Return rows with some columns computed."""
+    return Project(below, tuple((name, _made(source, name)) for name in SCHEMA))
+
+
+def beside_areas(source: random.Random, below: RowSource) -> RowSource:
+    """Return rows with columns of the public table in the place of some of their own."""
+    names = {"i": "people", "j": "people", "t": "kind", "u": "kind", "c": source.choice(["kind", "name"])}
+    added = tuple((f"p.{name}", name, one) for name, one in AREAS.items())
+    key = column(source.choice(["c", "t"]), Type.TEXT)
+    joined = PublicJoin(below, "areas", ((key, "name"),), added, source.choice(list(JoinKind)))
+    taken = [
+        (name, column(f"p.{names[name]}" if name in names and source.random() < 0.5 else name, one))
+        for name, one in SCHEMA.items()
+    ]
+    return Project(joined, tuple(taken))
 
 
 def matched(source: random.Random, below: RowSource, other: RowSource, kind: MatchKind) -> RowSource:
@@ -64,6 +87,9 @@ def per_unit(source: random.Random, below: RowSource) -> RowSource:
     keys = {name: _made(source, name) for name in source.sample(["g", "c", "b", "x", "t", "d"], number)}
     values = [_value(source, name, one) for name, one in SCHEMA.items() if name not in keys]
     return PerUnit(below, tuple(keys.items()), tuple(values))
+
+
+_OF_ONE = {"filter": filtered, "project": projected, "per unit": per_unit, "public": beside_areas}
 
 
 def _value(source: random.Random, name: str, kind: Type) -> UnitValue:
@@ -91,10 +117,10 @@ def _grid(source: random.Random) -> FixedPoint:
 
 def _condition(source: random.Random) -> Expression | None:
     """Return a condition over both sides: an equality, a random one, several, or none."""
-    name = source.choice(["g", "c", "i", "x", "d"])
+    name = source.choice(["g", "g", "c", "c", "i", "x", "d"])
     equal = apply(Operation.EQUAL, column(name, SCHEMA[name]), column(f"o.{name}", SCHEMA[name]))
     mixed = _sides(source, Maker(source).make(Type.BOOLEAN, 2))
-    return source.choice([None, equal, mixed, apply(Operation.AND, equal, mixed)])
+    return source.choice([None, equal, mixed, *(apply(both, equal, mixed) for both in (Operation.AND, Operation.OR))])
 
 
 def _sides(source: random.Random, expression: Expression) -> Expression:
@@ -126,13 +152,22 @@ def _made(source: random.Random, name: str) -> Expression:
     return Maker(source).make(kind, 2) if name in COLUMNS and source.random() < 0.3 else column(name, kind)
 
 
-def without_a_unit(source: random.Random, made: World, *, change: bool) -> Tables:
+def neighbors_of(source: random.Random, made: World, number: int, *, change: bool) -> list[Tables]:
+    """Return neighbors that differ from the tables in one unit each, in different ones as far as there are so many."""
+    named = [row["uid"] for name in _naming(made) for row in made.tables[name] if row["uid"] is not None]
+    units = list(dict.fromkeys(named)) or [None]
+    source.shuffle(units)
+    return [_without(source, made, units[place % len(units)], change=change) for place in range(number)]
+
+
+def _naming(made: World) -> list[str]:
+    return [name for name, one in made.policy.tables.items() if isinstance(one.unit, UnitColumn)]
+
+
+def _without(source: random.Random, made: World, one: Any, *, change: bool) -> Tables:
     """Return the tables without one unit, in every table that names units, or with other rows of it."""
     tables = {name: list(rows) for name, rows in made.tables.items()}
-    naming = [name for name, one in made.policy.tables.items() if isinstance(one.unit, UnitColumn)]
-    there = [row["uid"] for name in naming for row in tables[name]] or [None]
-    one = source.choice(there)
-    for name in naming:
+    for name in _naming(made):
         tables[name] = [row for row in tables[name] if row["uid"] != one]
         if change and one in [value for value in UNITS[made.unit] if value is not None]:
             tables[name] += [_row(source, made, name, one) for _ in range(source.randint(0, 6))]
