@@ -78,6 +78,19 @@ def test_bounds_are_near_what_people_have(session):
     assert after < before / 5
 
 
+def test_people_who_are_all_alike_get_bounds_near_what_they_have():
+    # each of two ends lies beyond all people with a chance of at most 1 %: 13 of 32 pairs with one below 4e8 .02^13
+    twelve = pd.DataFrame({"p": np.repeat(np.arange(2000), 12), "x": 10.0})
+    near = []
+    columns = {"x": {"min": -10, "max": 500}}
+    with dp.Session.from_frames(t=twelve, unit="p", rows=50, columns=columns, budget=dp.PureDP(20)) as session:
+        for turn in range(16):
+            found = session.suggest("SELECT COUNT(*) AS n, SUM(x) AS s FROM t", epsilon=1 + turn * 1e-6).arguments
+            low, high = found["sums"]["s"]
+            near += [found["sums"]["n"] == (0, 12), low == 0 and 120 <= high <= 140]
+    assert sum(near) >= 20
+
+
 def test_a_table_has_lines_for_its_policy(session):
     found = session.suggest("visits", epsilon=EXACT, multiple=LATER / 10)
     lines = "\n".join(found.lines)

@@ -49,8 +49,9 @@ class Answer:
 
     Intervals are for the table as it was bounded and clipped: they cover the noise. What bounding and clipping leave
     out is not in them; `explain` says how to judge it. Sums, differences, shares and ratios of aggregates have theirs
-    from the law of all noises in them, anything else from samples of these laws. A choice in view of the answer, by
-    HAVING, LIMIT, CASE or the order of a window, counts as made beforehand.
+    from the law of all noises in them, functions of one number and GREATEST or LEAST from the intervals of what they
+    are of, anything else from samples of these laws. A choice in view of the answer, by HAVING, LIMIT, CASE or the
+    order of a window, counts as made beforehand.
     """
 
     priced: PricedQuery = field(repr=False)
@@ -114,12 +115,12 @@ class Answer:
     @property
     def low(self) -> float | None:
         """The lower end of the interval, at `confidence`, of an answer that has one aggregate and one row."""
-        return self.estimates(self._single())[0].low
+        return around(*self._intervals(self._single(), CONFIDENCE)[0])[0]
 
     @property
     def high(self) -> float | None:
         """The upper end of the interval, at `confidence`, of an answer that has one aggregate and one row."""
-        return self.estimates(self._single())[0].high
+        return around(*self._intervals(self._single(), CONFIDENCE)[0])[1]
 
     @property
     def confidence(self) -> float:
@@ -149,11 +150,14 @@ class Answer:
         if self._source(column) is None and not self._is_derived(column):
             raise ParameterError(f"{column!r} is neither an aggregate nor computed from some, so it has no interval")
         held = stated_confidence(confidence)
+        found = self._intervals(column, held)
+        if None in [value for value, _, _ in found]:
+            raise ParameterError(f"{column!r} is NULL in some rows, which estimate nothing: read answer.intervals()")
         what = "the noise" if self._source(column) is not None else "all noises in it"
         method = f"quantile of {what}, for the rows as they were bounded and clipped"
         return [
             Estimate(value, *around(value, low, high), held, Target.TABLE, self.guarantee, method)
-            for value, low, high in self._intervals(column, held)
+            for value, low, high in found
         ]
 
     def intervals(self, confidence: float = CONFIDENCE, *, together: bool = False) -> Table:
@@ -384,8 +388,7 @@ class Answer:
     def table(self, confidence: float = CONFIDENCE) -> Table:
         """Return what people are shown: the first rows with their intervals, rounded to their noise."""
         whole = rounded_table(self.intervals(confidence), self.measured + self.derived)
-        left = len(whole) - _SHOWN
-        caption = f"{whole.caption}; {left:,} more rows" if left > 0 else whole.caption
+        caption = whole.caption + (f"; {len(whole) - _SHOWN:,} more rows" if len(whole) > _SHOWN else "")
         return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6)
 
     def __str__(self) -> str:

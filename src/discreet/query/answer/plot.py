@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from dataclasses import dataclass
 from datetime import date
@@ -17,7 +18,7 @@ from discreet.query.pricing import in_one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from discreet.privacy import Estimate
+    from discreet.query.measures import Estimated
 
 _MOST_BARS = 60
 _MOST_TICKS = 8
@@ -45,16 +46,16 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
     name = column if column is not None else measured[0]
     if name not in measured:
         raise ParameterError(f"{name!r} is not an aggregate of this answer; there are {', '.join(measured)}")
-    estimates = answer.estimates(name, confidence)
+    rows = answer._intervals(name, confidence)
     keys = _key_columns(answer)
     drawn = _Drawn(
         name=name,
         keys=keys,
-        labels=list(zip(*(answer[key] for key in keys), strict=True)) if keys else [("",)] * len(estimates),
-        values=[float(one.value) for one in estimates],
-        below=[0.0 if one.low is None else float(one.value - one.low) for one in estimates],
-        above=[0.0 if one.high is None else float(one.high - one.value) for one in estimates],
-        title=f"{name}, {_interval_words(estimates, confidence)}",
+        labels=list(zip(*(answer[key] for key in keys), strict=True)) if keys else [("",)] * len(rows),
+        values=[math.nan if value is None else float(value) for value, _, _ in rows],
+        below=[0.0 if low is None else max(float(value - low), 0.0) for value, low, _ in rows],
+        above=[0.0 if high is None else max(float(high - value), 0.0) for value, _, high in rows],
+        title=f"{name}, {_interval_words(rows, confidence)}",
     )
     plot = _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn)
     if answer.left_out:
@@ -64,9 +65,9 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
     return plot
 
 
-def _interval_words(estimates: Sequence[Estimate], confidence: float) -> str:
+def _interval_words(rows: Sequence[Estimated], confidence: float) -> str:
     """Say which intervals are drawn; all of a column are bought, or none."""
-    bought = all(one.low is not None for one in estimates)
+    bought = all(low is not None or value is None for value, low, _ in rows)
     return f"with {100 * confidence:.6g} % intervals" if bought else NO_INTERVAL
 
 

@@ -49,7 +49,10 @@ _GROUPS_LEVEL = Fraction(95, 100)
 _FEW_GROUPS = 10  # taken for keys whose values are private
 _MOST_LISTED = 1000
 _HELD = 0.95
-_SAFE = 0.6  # of the rank error that is kept at 95 %: then a quantile lies beyond all people once in a hundred times
+_SAFE = 0.99  # so sure the rank error is kept: so rarely a quantile lies beyond all people, where all are alike too
+_STEPS = (
+    20  # of a logarithm: numbers are told apart by steps of 5 %; finer ones would leave more places beyond all people
+)
 _COUNTS = (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_VALUES)
 _WHOLE = (MeasureKind.COUNT_UNITS, MeasureKind.COUNT_DISTINCT)
 
@@ -72,7 +75,18 @@ class _Target:
 
     @property
     def argument(self) -> Expression:
-        """The number of a unit under a logarithm, which is as fine for small bounds as for large ones."""
+        """The number of a unit under a logarithm, which is as fine for small bounds as for large ones, in whole steps.
+
+        Steps are rounded up, so that what a quantile stands for is no less than the number at its place.
+        """
+        ends = typing_rules.literal(-self.range), typing_rules.literal(self.range)
+        inside = typing_rules.apply(Operation.CLAMP, self._logarithm, *ends)
+        return typing_rules.apply(
+            Operation.CEIL, typing_rules.apply(Operation.MULTIPLY, inside, typing_rules.literal(float(_STEPS)))
+        )
+
+    @property
+    def _logarithm(self) -> Expression:
         number = typing_rules.apply(Operation.CAST, _column(self.number), type=Type.REAL)
         sided = number if self.side > 0 else typing_rules.apply(Operation.NEGATE, number)
         if self.kind == "values":
@@ -84,12 +98,13 @@ class _Target:
 
     def aggregate(self, level: Fraction) -> Aggregate:
         """Return the quantile that is asked."""
-        low = -self.range if self.kind == "values" else 0.0
-        ends = Fraction(low), Fraction(self.range)
+        most = Fraction(math.ceil(self.range * _STEPS))
+        ends = -most if self.kind == "values" else Fraction(0), most
         return Aggregate(self.label, MeasureKind.QUANTILE, self.argument, ends, level)
 
-    def decoded(self, value: float) -> float:
+    def decoded(self, steps: float) -> float:
         """Return a quantile as the number that it stands for."""
+        value = steps / _STEPS
         return math.copysign(math.expm1(abs(value)), value) * self.scale * self.side + 0.0
 
 
@@ -205,15 +220,15 @@ class _Work:
 
         Raising a cap by one adds the standard deviation s of the noise of a cap of one to the error of a group, and
         takes away as many as are above the cap there, N(1 - level) of N people in G groups: so N(1 - level) is G s. It
-        is not much less than what the quantile may be off in rank, since nobody is above a cap that is far too high.
+        is no less than what the quantile may be off in rank, since nobody is above a cap that is far too high.
         """
         off = max(
-            measure.rank_error(part, _HELD) or 0.0
+            measure.rank_error(part, _SAFE) or 0.0
             for made in [self._asked_at(Fraction(9, 10))]
             for measure, part in zip(made.measures, made.parts, strict=True)
             if isinstance(measure, QuantilesOfGroups)
         )
-        above = max(self.looked.groups * self._noise_of_one(groups), _SAFE * off)
+        above = max(self.looked.groups * self._noise_of_one(groups), off)
         level = 1.0 - above / max(people, 1.0)
         return self._asked_at(Fraction(round(1000 * min(max(level, 0.5), 0.999)), 1000))
 
@@ -281,7 +296,7 @@ class _Work:
             bound: int | tuple[float, float]
             if one.kind in ("sum", "values"):
                 least = found.get(replace(one, side=-1).label)
-                ends = 0.0 if least is None else -_nice(-least[0]), _nice(value)
+                ends = 0.0 if least is None else 0.0 - _nice(-least[0]), _nice(value)
                 bound = ends if ends[0] < ends[1] else (ends[0], ends[0] + _nice(one.scale))
                 if one.kind == "sum":
                     sums[one.name] = bound
@@ -379,8 +394,10 @@ def _released(made: PricedQuery, engine: Engine) -> dict[str, tuple[float, float
 def _one_end(one: _Target, found: Mapping[str, tuple[float, float | None, float | None]]) -> list[float | None]:
     """Return a quantile with its interval as numbers of the target."""
     value, low, high = found[one.label]
-    ends = sorted(one.decoded(end) for end in (low, high) if end is not None)
-    return [one.decoded(value), *(ends if len(ends) == 2 else [None, None])]
+    if low is None or high is None:
+        return [one.decoded(value), None, None]
+    least = max(low - 1, float(-1 if one.kind == "values" else 0) * one.range * _STEPS)  # steps were rounded up
+    return [one.decoded(value), *sorted([one.decoded(least), one.decoded(high)])]
 
 
 def _of_query(

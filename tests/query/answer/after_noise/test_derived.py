@@ -10,9 +10,11 @@ import pytest
 from scipy.stats import binom
 
 from discreet.errors import ParameterError
+from discreet.laws import DiscreteLaplace
 from discreet.privacy import ZCDP, PureDP
 from discreet.query import Session
 from discreet.query.answer import Answer, Record, finished
+from discreet.query.answer.after_noise.intervals import RatioReach, fieller
 from discreet.query.engines import evaluate
 from discreet.query.pricing import read_price
 
@@ -149,3 +151,49 @@ def test_plain_answers_load_nothing_for_intervals_of_computed_columns():
         answer = session.sql("SELECT g, COUNT(*) AS n FROM t GROUP BY g ORDER BY n", epsilon=1)
     assert answer.derived == ()
     assert "_after_noise" not in vars(answer)
+
+
+def test_a_function_that_folds_has_the_range_of_the_interval_of_its_argument():
+    sql = (
+        "SELECT g, COUNT_IF(o) AS a, COUNT_IF(NOT o) AS b, COUNT_IF(o) - COUNT_IF(NOT o) AS d, "
+        "ABS(COUNT_IF(o) - COUNT_IF(NOT o)) AS size, POWER(COUNT_IF(o) - COUNT_IF(NOT o), 2) AS square, "
+        "ABS(COUNT_IF(o) - COUNT_IF(NOT o)) / COUNT_IF(o) AS part, GREATEST(COUNT_IF(o), COUNT_IF(NOT o), 7) AS most, "
+        "CASE WHEN g = 1 THEN ABS(COUNT_IF(o) - COUNT_IF(NOT o)) ELSE COUNT_IF(o) END AS either FROM t GROUP BY g"
+    )
+    frame = rows(300).assign(o=lambda one: one.x.index % 2 == 0)  # the difference is 0, where |d| turns around
+    kinds = {"g": {"type": "integer", "values": [0, 1, 2]}, "o": {"type": "boolean"}}
+    with Session.from_frames(t=frame, unit="row", budget=PureDP(1), columns=kinds) as session:
+        answer = session.sql(sql, epsilon=1)
+    ends = {name: answer.estimates(name) for name in answer.derived + answer.measured}
+    for place, one in enumerate(ends["d"]):
+        turned = sorted([abs(one.low), abs(one.high)])
+        least = 0.0 if one.low <= 0 <= one.high else turned[0]
+        assert ends["size"][place].ends == pytest.approx((least, turned[1]), abs=1e-9)
+        assert ends["square"][place].ends == pytest.approx((least**2, turned[1] ** 2), abs=1e-6)
+        either = ends["size" if place == 1 else "a"][place]
+        assert ends["either"][place].ends == pytest.approx(either.ends, abs=1e-9)
+        halves = [answer.estimates(name, 0.975)[place] for name in ("size", "a", "b")]
+        size, a, b = halves
+        assert ends["part"][place].ends == pytest.approx((size.low / a.high, size.high / a.low), abs=1e-9)
+        assert ends["most"][place].ends == pytest.approx((max(a.low, b.low, 7), max(a.high, b.high, 7)), abs=1e-9)
+
+
+def test_a_number_that_is_null_has_no_ends_and_is_left_out_of_the_picture():
+    with opened(30, PureDP(2)) as session:
+        answer = session.sql("SELECT SUM(x) / (COUNT(*) - COUNT(*)) AS y FROM t", epsilon=1)
+        listed = session.sql("SELECT g, COUNT(*) / g AS y FROM t GROUP BY g", epsilon=1)
+    assert (answer.value, answer.low, answer.high) == (None, None, None)
+    with pytest.raises(ParameterError, match="is NULL in some rows"):
+        answer.estimates("y")
+    assert listed.intervals().rows[0][1:] == (None, None, None)
+    assert listed.plot().figure.axes[0].containers
+
+
+def test_a_denominator_as_large_as_its_noise_has_no_ends_that_only_floats_make_finite():
+    for scale in range(1, 60):
+        noise = DiscreteLaplace(scale)
+        reach = RatioReach([(noise, 1.0, 0.0, 1), (noise, 0.0, 1.0, 1)], 0.05)
+        widest = float(noise.half_width(0.95))  # so large may the noise of the denominator be, and so large it is
+        low, high = fieller(np.array([100.0, 100.0]), np.array([widest, 10 * widest]), reach)
+        assert np.isinf([low[0], high[0]]).all()
+        assert np.isfinite([low[1], high[1]]).all()

@@ -5,7 +5,6 @@ The steps after the noise are walked once more, with what each column is in term
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,6 +15,7 @@ from discreet.data.invention import Coins, coins
 from discreet.laws import DiscreteLaplace
 from discreet.laws.noise import IntegerNoise
 from discreet.query.answer.after_noise.forms import (
+    Ends,
     Floats,
     Form,
     KnownColumn,
@@ -23,29 +23,20 @@ from discreet.query.answer.after_noise.forms import (
     RatioColumn,
     SampledColumn,
     WeightedColumn,
-    added,
-    chosen,
-    divided,
-    multiplied,
     numbers,
-    scaled,
     taken,
 )
-from discreet.query.answer.after_noise.intervals import ComputedIntervals, Ends, sampled_ends
-from discreet.query.answer.after_noise.steps import Evaluate, Finished, StepTaken, evaluated
-from discreet.query.answer.after_noise.windows import chosen as looked_up
-from discreet.query.answer.after_noise.windows import counted, frames
-from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
+from discreet.query.answer.after_noise.intervals import ComputedIntervals, sampled_ends
+from discreet.query.answer.after_noise.one_step import OneStep
+from discreet.query.answer.after_noise.steps import Evaluate, Finished, StepTaken
 from discreet.query.measures import MeanOfGroups, Measure, OneInteger, QuantilesOfGroups, SelectedKeys
-from discreet.query.plan import AnswerWindow, PostProcessing, WindowKind, gone
+from discreet.query.plan import PostProcessing, gone
 from discreet.query.pricing import PricedQuery, ReleasedTable
 
-_MOST_WEIGHTS = 4_000_000
 _MOST_SAMPLES, _LEAST_SAMPLES = 8_000, 1_000
 _MOST_CELLS = 1_000_000
 _SLOW_CELLS = 20_000  # of variances, which are computed one by one
 _SEED = 2026  # public: nothing private is drawn, and the same answer has the same intervals
-_SHOWS = (WindowKind.LAG, WindowKind.LEAD, WindowKind.FIRST, WindowKind.LAST, WindowKind.NTH)
 
 
 @dataclass(frozen=True)
@@ -72,11 +63,15 @@ class Derived:
 
     def ends(self, column: str, rest: float) -> Ends:
         """Return low and high of a column for each row, each to fail with a chance of at most `rest`."""
-        form = self.forms[column]
-        none: Ends = [(None, None)] * len(self.finished.rows)
+        return self.ends_of(self.forms[column], rest, len(self.finished.rows))
+
+    def ends_of(self, form: Form | None, rest: float, rows: int) -> Ends:
+        """Return low and high of what a column is, for each of its rows."""
         if isinstance(form, SampledColumn):
-            return none if form.samples is None else sampled_ends(form.samples, rest)
-        return none if form is None else self._intervals.of(form, rest)
+            if form.known_ends is not None:
+                return form.known_ends(rest)
+            return [(None, None)] * rows if form.samples is None else sampled_ends(form.samples, rest)
+        return [(None, None)] * rows if form is None else self._intervals.of(form, rest)
 
     @cached_property
     def _intervals(self) -> ComputedIntervals:
@@ -227,7 +222,7 @@ class Derived:
     def _after(self, step: PostProcessing, stage: StepTaken, forms: dict[str, Form | None]) -> dict[str, Form | None]:
         """Return the columns after one step."""
         forms = {name: taken(form, stage.first) for name, form in forms.items()}
-        at = _OneStep(self, stage, forms)
+        at = OneStep(self, stage, forms)
         for name, window in step.windows:
             forms[name] = at.window(name, window)
         return {name: taken(at.form(expression), stage.last) for name, expression in step.columns}
@@ -246,159 +241,3 @@ def _drawn(law: IntegerNoise, shape: tuple[int, int], drawn: Coins) -> Floats:
     places = np.arange(-80, 81)
     masses = np.exp(np.asarray(law.log_pmf(places), dtype=np.float64))
     return drawn.choice(places, p=masses / masses.sum(), size=shape).astype(np.float64)
-
-
-@dataclass(frozen=True)
-class _OneStep:
-    """One step: the rows that met its condition, with what their columns are."""
-
-    derived: Derived
-    stage: StepTaken
-    forms: dict[str, Form | None]
-
-    @property
-    def rows(self) -> int:
-        """How many rows there are."""
-        return len(self.stage.first)
-
-    def values(self, expression: Expression) -> list[Value]:
-        """Return the values of an expression, as they are shown."""
-        return self._values([expression])[0]
-
-    def _values(self, expressions: Sequence[Expression]) -> list[list[Value]]:
-        stage = self.stage
-        return evaluated(expressions, stage.windowed, stage.windowed_types, self.rows, self.derived.evaluate)
-
-    def form(self, expression: Expression) -> Form | None:
-        """Return what an expression is in terms of the noise."""
-        if isinstance(expression, Column):
-            return self.forms[expression.name]
-        if isinstance(expression, Literal):
-            return KnownColumn([expression.value] * self.rows)
-        below = {one.name: self.forms[one.name] for one in expression.columns()}
-        if all(isinstance(one, KnownColumn) for one in below.values()):
-            return KnownColumn(self.values(expression))
-        if not isinstance(expression, Apply) or not expression.type.numeric or None in below.values():
-            return None
-        found = None
-        if expression.operation in _CHOICES:
-            found = self._chosen(expression)
-        elif expression.operation in _RULES or expression.operation is Operation.CAST:
-            parts = [self.form(one) for one in expression.arguments]
-            found = None if None in parts else self._combined(expression, parts)  # type: ignore[arg-type]
-        return found if found is not None else SampledColumn(lambda: self._sampled(expression, below))
-
-    def _combined(self, expression: Apply, parts: Sequence[Form]) -> Form | None:
-        if expression.operation is Operation.CAST:
-            return parts[0] if expression.type is Type.REAL else None
-        return _RULES[expression.operation](parts, self.derived.atoms)
-
-    def _chosen(self, expression: Apply) -> Form | None:
-        """Return CASE, COALESCE or NULLIF: every row from the branch that was taken in view of the answer."""
-        arguments = expression.arguments
-        if expression.operation is Operation.NULLIF:
-            there = np.array([one is not None for one in self.values(expression)], dtype=bool)
-            return chosen([(there, self.form(arguments[0]))], self.rows, self.derived.atoms)
-        if expression.operation is Operation.COALESCE:
-            results: Sequence[Expression] = arguments
-            held = [[value is not None for value in one] for one in self._values(arguments)]
-        else:
-            results = [*arguments[1::2], arguments[-1]]
-            held = [[value is True for value in one] for one in self._values(arguments[:-1:2])]
-            held.append([True] * self.rows)
-        left, branches = np.ones(self.rows, dtype=bool), []
-        for one, mask in zip(results, held, strict=True):
-            own = left & np.array(mask, dtype=bool)
-            left = left & ~own
-            if own.any():
-                branches.append((own, self.form(one)))
-        return chosen(branches, self.rows, self.derived.atoms)
-
-    def _sampled(self, expression: Expression, below: Mapping[str, Form | None]) -> Floats | None:
-        """Return samples of an expression: it is computed once for every sample of its columns."""
-        noise = self.derived.noise
-        if noise is None:
-            return None
-        count = len(noise)
-        columns: dict[str, list[Value]] = {}
-        for name, form in below.items():
-            if isinstance(form, KnownColumn):
-                columns[name] = list(form.values) * count
-                continue
-            samples = self.derived.samples(form, self.rows)
-            if samples is None:
-                return None
-            flat = samples.ravel()
-            columns[name] = [
-                None if missing else value for value, missing in zip(flat.tolist(), np.isnan(flat), strict=True)
-            ]
-        types = {name: self.stage.windowed_types[name] for name in columns}
-        types = {name: Type.REAL if not isinstance(below[name], KnownColumn) else kind for name, kind in types.items()}
-        found = evaluated([expression], columns, types, count * self.rows, self.derived.evaluate)[0]
-        return numbers(found).reshape(count, self.rows)
-
-    def window(self, name: str, window: AnswerWindow) -> Form | None:
-        """Return what a window is in terms of the noise."""
-        read = [self.form(one) for one in window.read]
-        if all(isinstance(one, KnownColumn) for one in read) or window.kind is WindowKind.COUNT:
-            return KnownColumn(self.stage.windowed[name])
-        known = dict(zip(window.read, self._values(window.read), strict=True))
-        lookup = known.__getitem__
-        form = None if window.argument is None else self.form(window.argument)
-        if window.kind in _SHOWS:
-            places = looked_up(window, frames(window, lookup, self.rows))
-            return self._with_default(window, taken(form, places), places)
-        if window.kind not in (WindowKind.SUM, WindowKind.MEAN) or not isinstance(form, WeightedColumn):
-            return None
-        return self._summed(window, form, lookup)
-
-    def _with_default(self, window: AnswerWindow, form: Form | None, places: Sequence[int | None]) -> Form | None:
-        """Put the default of LAG and LEAD where there is no row to show."""
-        missing = np.array([place is None for place in places], dtype=bool)
-        if window.default is None or not missing.any():
-            return form
-        branches = [(~missing, form), (missing, KnownColumn([window.default] * self.rows))]
-        return chosen([one for one in branches if one[0].any()], self.rows, self.derived.atoms)
-
-    def _summed(
-        self, window: AnswerWindow, form: WeightedColumn, lookup: Callable[[Expression], Sequence[Value]]
-    ) -> Form | None:
-        """Return a sum or a mean over the rows that a window sees."""
-        from scipy.sparse import csr_matrix
-
-        seen = frames(window, lookup, self.rows)
-        there = [one is not None for one in counted(window, lookup, self.rows)]
-        if sum(one.end - one.start for one in seen) > _MOST_WEIGHTS:
-            return None
-        members = [[row for row in one.seen if there[row]] for one in seen]
-        sizes = np.array([len(one) for one in members], dtype=np.int64)
-        if (
-            sum(form.weights.indptr[row + 1] - form.weights.indptr[row] for one in members for row in one)
-            > _MOST_WEIGHTS
-        ):
-            return None
-        columns = np.array([row for one in members for row in one], dtype=np.int64)
-        places = np.repeat(np.arange(self.rows), sizes)
-        which = csr_matrix((np.ones(len(columns)), (places, columns)), shape=(self.rows, self.rows))
-        total = WeightedColumn(
-            np.where(sizes > 0, which @ np.nan_to_num(form.numbers), np.nan), (which @ form.weights).tocsr()
-        )
-        if window.kind is WindowKind.SUM:
-            return total
-        with np.errstate(all="ignore"):
-            return scaled(total, 1.0 / sizes)
-
-
-_CHOICES = (Operation.CASE, Operation.COALESCE, Operation.NULLIF)
-_RULES: dict[Operation, Callable[[Sequence[Form], int], Form | None]] = {
-    Operation.ADD: lambda parts, atoms: added(parts[0], parts[1], 1.0, atoms),
-    Operation.SUBTRACT: lambda parts, atoms: added(parts[0], parts[1], -1.0, atoms),
-    Operation.NEGATE: lambda parts, _: multiplied(parts[0], KnownColumn([-1.0] * _length(parts[0]))),
-    Operation.MULTIPLY: lambda parts, _: multiplied(parts[0], parts[1]),
-    Operation.DIVIDE: lambda parts, atoms: divided(parts[0], parts[1], atoms),
-}
-
-
-def _length(form: Form) -> int:
-    """Return how many rows a column has; samples have none that is known beforehand."""
-    return 0 if isinstance(form, SampledColumn) else len(form.numbers)

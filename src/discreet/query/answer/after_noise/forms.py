@@ -19,6 +19,8 @@ from discreet.query.expression import Value
 
 Floats = NDArray[np.float64]
 Matrix = Any  # scipy's sparse rows
+End = float | None
+Ends = list[tuple[End, End]]
 
 
 @dataclass(frozen=True)
@@ -58,9 +60,15 @@ class RatioColumn:
 
 @dataclass(frozen=True)
 class SampledColumn:
-    """A column of anything else, as samples of what it may truly be: made when an interval is asked for."""
+    """A column of anything else, as samples of what it may truly be: made when an interval is asked for.
+
+    `known_ends` are ends that follow from those of what it is computed from; `folds` says that samples would not do,
+    because something in it may turn around within its interval.
+    """
 
     make: Callable[[], Floats | None]
+    known_ends: Callable[[float], Ends] | None = None
+    folds: bool = False
 
     @cached_property
     def samples(self) -> Floats | None:
@@ -103,11 +111,17 @@ def taken(form: Form | None, places: Sequence[int | None]) -> Form | None:
         return RatioColumn(above, below, within)
     if isinstance(form, WeightedColumn):
         return _rows(form, places)
-    return SampledColumn(lambda: _samples(form.samples, places))
+    known = form.known_ends
+    ends = None if known is None else lambda rest: _ends(known(rest), places)
+    return SampledColumn(lambda: _samples(form.samples, places), ends, form.folds)
 
 
 def _numbers(values: Floats, places: Sequence[int | None]) -> Floats:
     return np.array([np.nan if place is None else values[place] for place in places], dtype=np.float64)
+
+
+def _ends(ends: Ends, places: Sequence[int | None]) -> Ends:
+    return [(None, None) if place is None else ends[place] for place in places]
 
 
 def _rows(form: WeightedColumn, places: Sequence[int | None]) -> WeightedColumn:

@@ -12,13 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.laws.noise import IntegerNoise
-from discreet.query.answer.after_noise.forms import Floats, Form, KnownColumn, Matrix, RatioColumn, WeightedColumn
+from discreet.query.answer.after_noise.forms import (
+    End,
+    Ends,
+    Floats,
+    Form,
+    KnownColumn,
+    Matrix,
+    RatioColumn,
+    WeightedColumn,
+)
 from discreet.query.answer.after_noise.sums_of_noise import EqualTerms, sum_quantile, variance_of
 
-End = float | None
-Ends = list[tuple[End, End]]
 _ANGLES = 33
 _STEPS = 80
+_A_HAIR_MORE = 1.0 + 1e-9  # a denominator that equals its noise but for what floats round is within it
 _TAIL = 10.0  # samples that must lie beyond an end
 
 
@@ -176,7 +184,8 @@ class RatioReach:
 
 def fieller(above: Floats, below: Floats, reach: RatioReach) -> tuple[Floats, Floats]:
     """Return the ends of {p: |A - p B| <= reach(p)}; infinite where B is within its own noise."""
-    finite = np.isfinite(above) & np.isfinite(below) & (np.abs(below) > reach.of_below) & (below != 0)
+    beyond = np.abs(below) > reach.of_below * _A_HAIR_MORE
+    finite = np.isfinite(above) & np.isfinite(below) & beyond & (below != 0)
     with np.errstate(all="ignore"):
         middle = np.where(finite, above / np.where(below == 0, 1.0, below), 0.0)
     ends = [np.where(finite, _end(above, below, middle, side, reach, finite), side * np.inf) for side in (-1.0, 1.0)]
