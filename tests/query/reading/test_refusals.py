@@ -222,6 +222,7 @@ def test_a_refusal_that_begins_with_a_parameter_keeps_its_small_letters():
 
 def test_bounds_that_frames_lack_are_arguments_of_the_call():
     frame = pd.DataFrame({"p": [1, 2], "town": ["a", "b"]})
-    session = Session.from_frames(t=frame, unit="p", rows=1, budget=PureDP(1))
-    with pytest.raises(PrivateKeys, match="Add groups= and rows_per_group= to from_frames, declare"):
+    session = Session.from_frames(t=frame, unit="p", rows=2, budget=PureDP(1))
+    words = "Add groups= and rows_per_group= to from_frames, or state groups= and rows_per_group= beside the question"
+    with pytest.raises(PrivateKeys, match=words):
         session.explain("SELECT town, COUNT(*) AS n FROM t GROUP BY town", epsilon=1)

@@ -69,7 +69,7 @@ def in_odds(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> str:
     at = f" at delta {format_number(delta, digits=_DIGITS, rounding=rounding)}" if delta else ""
     shown = format_number(epsilon - epsilon * _HAIR, digits=4, rounding=rounding)
     if epsilon > _LARGEST_ODDS:
-        return f"epsilon {shown}{at}: no limit on the odds that anybody would notice"
+        return f"epsilon {shown}{at}: too large to protect anybody"
     factor = format_number(Fraction(math.exp(epsilon)) * (1 - _HAIR), digits=4, rounding=rounding)
     return f"epsilon {shown}{at}: nobody makes anything more than {factor} times as likely"
 

@@ -40,8 +40,9 @@ class Certificate:
         """Return the certificate as a page that loads nothing."""
         answer = self.fields["answer"]
         rows = [list(row) for row in zip(*answer.values(), strict=True)]
+        labels = [name for name in answer if f"{name}_low" not in answer]
         body = [
-            section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
+            section("What was released", Table(list(answer), rows, digits=6, labels=labels).html() if answer else ""),
             section("Under which guarantee", self._repr_html_()),
             section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
             section("What is left out", "".join(paragraph(words) for words in self.fields["left out"]) or _NOTHING),

@@ -60,6 +60,48 @@ def public_domain(
     return _by_itself(definition)
 
 
+def named_values(definition: Expression, true: Sequence[Expression]) -> tuple[Value, ...] | None:
+    """Return the values of a key that conditions on every row list, in order: x IN (constants), or x = constant."""
+    listed: list[set[Value]] = []
+    for one in true:
+        if not isinstance(one, Apply) or one.operation not in (Operation.IN, Operation.EQUAL):
+            continue
+        first, *others = one.arguments
+        if one.operation is Operation.EQUAL and definition == others[0]:
+            first, others = others[0], [first]
+        if definition == first and all(isinstance(other, Literal) for other in others):
+            listed.append({other.value for other in others if isinstance(other, Literal) and other.value is not None})
+    if not any(listed):
+        return None
+    values = set.intersection(*listed) or set.union(*listed)  # in whatever order the conditions are written
+    return tuple(sorted(values))  # type: ignore[type-var]  # values of one type
+
+
+def narrowed(
+    definition: Expression, base: Mapping[str, Visible], true: Sequence[Expression], evaluate: Evaluate | None
+) -> Mapping[str, Visible]:
+    """Return what is known of columns, without the values for which a condition on every row is not true.
+
+    Nothing private is read: the conditions are those of the query. A group that is left out could have no row. Times
+    keep their values, since midnight stands for a whole day.
+    """
+    found = dict(base)
+    if evaluate is None:
+        return found
+    for column in definition.columns():
+        known = base.get(column.name)
+        conditions = [one for one in true if {part.name for part in one.columns()} == {column.name}]
+        if known is None or known.declared is None or not conditions or column.type is Type.TIMESTAMP:
+            continue
+        values = None if isinstance(definition, Column) and known.declared.domain is None else _finite(known)
+        for one in conditions:
+            kept = zip(values or (), evaluate(one, {column.name: list(values or ())}), strict=True)
+            values = values and tuple(value for value, met in kept if met is True)
+        if values:
+            found[column.name] = replace(known, declared=replace(known.declared, values=values))
+    return found
+
+
 def _image(expression: Expression, leaves: _Leaves, evaluate: Evaluate) -> tuple[Value, ...] | None:
     """Return the values of an expression over all combinations, without repetitions, in order."""
     rows = list(product(*((*values, None) for values in leaves.values())))

@@ -8,7 +8,14 @@ from dataclasses import dataclass, replace
 from discreet.errors import ParameterError
 from discreet.query.expression import Expression, Operation, Type, Value, typing_rules
 from discreet.query.plan import Key
-from discreet.query.reading.key_domains import Evaluate, PublicValues, public_domain, stated_keys
+from discreet.query.reading.key_domains import (
+    Evaluate,
+    PublicValues,
+    named_values,
+    narrowed,
+    public_domain,
+    stated_keys,
+)
 from discreet.query.reading.parse import fold, look_up
 from discreet.query.reading.rows import ReadableRows, Visible
 
@@ -36,9 +43,15 @@ class KeyValues:
         return Key(name, expression, self._domain(source, expression))
 
     def _domain(self, source: ReadableRows, expression: Expression) -> tuple[Value, ...] | None:
-        """Return the public values of a key that follow from declarations and from public tables."""
+        """Return the public values of a key that follow from the query, from declarations and from public tables."""
         definition, _ = source.scope.definition(expression)
-        return public_domain(definition, self._known(definition, source.scope.base), self.evaluate)
+        if definition is None:
+            return None
+        named = named_values(definition, source.scope.true)
+        known = self._known(definition, source.scope.base)
+        return named or public_domain(
+            definition, narrowed(definition, known, source.scope.true, self.evaluate), self.evaluate
+        )
 
     def _known(self, definition: Expression | None, base: Mapping[str, Visible]) -> Mapping[str, Visible]:
         """Return what is known of columns, with the values of those of public tables that a definition reads.

@@ -75,7 +75,7 @@ class PublicSide:
             replace(one, qualified_only=one.name in merged, from_unit=one.name in units) for one in self.scope.visible
         ]
         base = {**source.scope.base, **{one.column.name: one for one in self.scope.visible}}
-        return ReadableRows(rows, Scope((*source.scope.visible, *visible), base))
+        return ReadableRows(rows, replace(source.scope, visible=(*source.scope.visible, *visible), base=base))
 
 
 def public_join(source: ReadableRows, side: PublicSide, node: exp.Join, kind: JoinKind) -> ReadableRows:
