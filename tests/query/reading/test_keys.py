@@ -115,7 +115,7 @@ NARROWED = [
 
 @pytest.mark.parametrize(("key", "condition", "values"), NARROWED, ids=[f"{key} of {one}" for key, one, _ in NARROWED])
 def test_groups_that_no_row_can_be_in_by_the_conditions_of_the_query_are_left_out(key, condition, values):
-    inside = f"(SELECT * FROM visits WHERE {condition})"
+    inside = "(SELECT * FROM visits WHERE @)".replace("@", condition)
     assert domain(key, source=f"visits WHERE {condition}") == values
     assert domain(key, source=inside) == values
     assert domain(key, source=f"{inside} AS v JOIN regions ON v.code = regions.code") == values
@@ -142,6 +142,52 @@ def test_conditions_on_other_rows_of_a_person_leave_the_groups_as_they_are():
     ends = "(SELECT patient, MIN(day) AS first, MAX(day) AS last FROM visits GROUP BY patient)"
     assert len(domain("MONTH(first)", source=f"{ends} WHERE last > '2023-12-01'")) == 12
     assert domain("MONTH(first)", source=f"{ends} WHERE first > '2023-12-01'") == (12,)
+
+
+PUBLIC = {
+    "regions": [
+        {"code": "x", "country": "A", "people": 10, "area": 1.5},
+        {"code": "y", "country": "B", "people": 3, "area": 2.5},
+        {"code": "z", "country": "C", "people": 10, "area": None},
+        {"code": None, "country": "B", "people": 99, "area": 0.0},
+    ],
+    "prices": [
+        {"ward": "A", "days": 1, "price": 5.0},
+        {"ward": "A", "days": 2, "price": 2.0},
+        {"ward": "B", "days": 1, "price": 1.0},
+        {"ward": None, "days": 1, "price": 8.0},
+    ],
+}
+BOTH = "visits, regions, prices WHERE visits.code = regions.code AND prices.days = visits.days AND ward = country"
+OF_PUBLIC = [
+    ("country", "visits JOIN regions USING (code) WHERE people > 5", ("A", "B")),  # C is not declared
+    ("country", "visits JOIN regions USING (code) WHERE people > 5 AND people < 50", ("A",)),
+    ("people", "visits JOIN regions USING (code) WHERE country <> 'A'", (3, 10, 99)),
+    ("people + 1", "visits JOIN regions USING (code) WHERE area > 0", (4, 11)),
+    ("country", "visits JOIN regions USING (code) WHERE people > 5 OR age > 3", ("A", "B")),
+    ("country", f"{BOTH.replace('ward', 'prices.ward')} AND price > 4", ("A",)),
+    ("prices.ward", f"{BOTH.replace('ward', 'prices.ward')} AND people < 50", ("A", "B")),
+    ("prices.days", f"{BOTH.replace('ward', 'prices.ward')} AND people = 10", (1, 2)),
+    ("prices.days", f"{BOTH.replace('ward', 'prices.ward')} AND people = 3", (1,)),
+    ("country", "visits LEFT JOIN regions USING (code) WHERE people = 3", ("B",)),
+]
+
+
+def public_rows(table, columns):
+    rows = {tuple(row[name] for name in columns) for row in PUBLIC[table]}
+    return sorted(rows, key=str)
+
+
+@pytest.mark.parametrize(("key", "source", "values"), OF_PUBLIC)
+def test_conditions_on_public_tables_leave_the_groups_that_these_tables_have(key, source, values):
+    assert domain(key, source=source, public_rows=public_rows) == values
+
+
+def test_a_long_public_table_carries_no_conditions(monkeypatch):
+    monkeypatch.setattr("discreet.query.reading.key_domains._MOST_PUBLIC_ROWS", 3)
+    key, source, values = OF_PUBLIC[1]
+    assert values == ("A",)
+    assert domain(key, source=source, public_rows=public_rows) == ("A", "B")
 
 
 def test_values_from_the_call_go_first_by_name_of_column_or_answer():

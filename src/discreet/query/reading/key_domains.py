@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import islice, product
+from itertools import chain, islice, product
 
 from discreet.errors import ParameterError
 from discreet.query.expression import (
@@ -28,8 +28,10 @@ from discreet.query.policy import LARGEST_DOMAIN
 from discreet.query.reading.rows import Visible
 
 Evaluate = Callable[[Expression, Mapping[str, list[Value]]], Sequence[Value]]
-PublicValues = Callable[[str, str], Sequence[Value] | None]  # of a column of a public table; None where they are many
+PublicRows = Callable[[str, tuple[str, ...]], Sequence[tuple[Value, ...]] | None]  # columns of a public table, each row
+# once; None where they are many
 
+_MOST_PUBLIC_ROWS = 10_000  # of a table whose conditions carry over to others
 _MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
 _Leaves = dict[str, tuple[Value, ...]]
 
@@ -100,6 +102,71 @@ def narrowed(
         if values:
             found[column.name] = replace(known, declared=replace(known.declared, values=values))
     return found
+
+
+_Rows = list[dict[str, Value]]
+
+
+def joined_values(
+    definition: Expression,
+    base: Mapping[str, Visible],
+    true: Sequence[Expression],
+    evaluate: Evaluate | None,
+    public_rows: PublicRows | None,
+) -> dict[str, tuple[Value, ...]]:
+    """Return the values of columns of public tables that meet the conditions on public tables alone.
+
+    A condition on a region leaves the nations of that region, by the equality that joins the two tables. Only public
+    tables are read: a group that is left out could have no row.
+    """
+    public = {name for name, one in base.items() if one.public}
+    asked = {column.name for column in definition.columns()} & public
+    told = {one: sorted({part.name for part in one.columns()}) for one in true}
+    told = {one: names for one, names in told.items() if names and public.issuperset(names)}
+    links = [pair for pair in map(_two_columns, told) if pair is not None]
+    if not asked or len(links) == len(told) or evaluate is None or public_rows is None:
+        return {}
+    tables = _rows_of({*asked, *chain(*told.values())}, base, public_rows)
+    for one, names in told.items():
+        holders = {_table_of(name, base) for name in names}
+        if _two_columns(one) is None and len(holders) == 1 and holders <= set(tables):
+            (holder,) = holders
+            met = evaluate(one, {name: [row[name] for row in tables[holder]] for name in names})
+            tables[holder] = [row for row, yes in zip(tables[holder], met, strict=True) if yes is True]
+    known = [pair for pair in links if {_table_of(name, base) for name in pair} <= set(tables)]
+    for pair in known * len(tables):  # every round carries a condition one join further
+        for mine, other in (pair, pair[::-1]):
+            among = {row[other] for row in tables[_table_of(other, base)]} - {None}
+            holder = _table_of(mine, base)
+            tables[holder] = [row for row in tables[holder] if row[mine] in among]
+    left = {name: {row[name] for row in tables.get(_table_of(name, base), ())} - {None} for name in asked}
+    return {name: tuple(sorted(values)) for name, values in left.items() if values}  # type: ignore[type-var]
+
+
+def _rows_of(names: set[str], base: Mapping[str, Visible], public_rows: PublicRows) -> dict[str, _Rows]:
+    """Return these columns of public tables, for each table that is joined and is not long."""
+    read: dict[str, list[str]] = {}
+    for name in sorted(names):
+        read.setdefault(_table_of(name, base), []).append(name)
+    tables = {}
+    for table, columns in read.items():
+        rows = public_rows(base[columns[0]].public, tuple(base[name].name for name in columns))
+        if rows is not None and len(rows) <= _MOST_PUBLIC_ROWS:
+            tables[table] = [dict(zip(columns, row, strict=True)) for row in rows]
+    return tables
+
+
+def _table_of(name: str, base: Mapping[str, Visible]) -> str:
+    """Return what stands before the name of a column: one name for each table that is joined."""
+    return name.removesuffix(f".{base[name].name}")
+
+
+def _two_columns(condition: Expression) -> tuple[str, str] | None:
+    """Return the two columns of an equality between columns; None for other conditions."""
+    if not isinstance(condition, Apply) or condition.operation is not Operation.EQUAL:
+        return None
+    first, second = condition.arguments
+    return (first.name, second.name) if isinstance(first, Column) and isinstance(second, Column) else None
 
 
 def _image(expression: Expression, leaves: _Leaves, evaluate: Evaluate) -> tuple[Value, ...] | None:
