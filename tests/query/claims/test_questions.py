@@ -82,7 +82,7 @@ def test_questions_are_answered_as_written_or_in_a_private_form(sessions):
 @pytest.mark.parametrize("name", BENCHMARK)
 def test_the_benchmark_is_answered_with_the_customer_as_the_unit(sessions, name):
     assert len(answer(sessions["trade"], BENCHMARK[name])) >= 0
-    assert len(BENCHMARK) >= 14
+    assert len(BENCHMARK) - len({"Q20"}) >= 14  # which asks something else
 
 
 @pytest.fixture(scope="module")
@@ -144,8 +144,10 @@ def page():
         "",
         f"{len(BENCHMARK)} of its 22 queries. Q2, Q11 and Q16 ask about public tables alone, and need no",
         "privacy. Q3 and Q10 ask for groups that many customers share in place of single orders and",
-        "customers; Q15, Q20 and Q21 name suppliers, which are public; Q17, Q18 and Q22 have a constant in",
-        "place of a subquery, or count people.",
+        "customers. Q17 and Q22 have a constant in place of a subquery, Q18 counts the large orders that",
+        "the benchmark lists, Q15 names the one supplier with the largest noisy revenue. Q20 is a related",
+        "question, not the same: who sold most of these parts, and not whose stock is larger than half of",
+        "what was sold. The others ask what the benchmark asks.",
         "",
     ]
     for name, sql in BENCHMARK.items():

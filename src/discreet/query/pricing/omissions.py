@@ -12,9 +12,13 @@ from discreet.query.plan import (
     Aggregate,
     EachRow,
     Groups,
+    MatchKind,
     MeasureKind,
     NormWeights,
+    PrivateJoin,
+    RowSource,
     RowWeights,
+    Scan,
     written_expression,
 )
 from discreet.query.pricing.priced_query import PricedQuery
@@ -63,7 +67,7 @@ def included(made: PricedQuery) -> str:
 def _of_units(made: PricedQuery, who: str) -> list[str]:
     """Say what becomes of a unit with more rows, or in more groups, than the form lets through."""
     form, source = made.bounding.form, made.query.aggregation.source
-    rows_of = f"rows of {' and '.join(source.tables)}" if source.tables else "rows"
+    rows_of = f"rows of {' and '.join(_counted(source))}"
     weighed = any(one.sums is None and one.kind not in _WHOLE for one in made.query.aggregation.asked)
     match form:
         case EachRow() if made.bounded is not None:
@@ -81,6 +85,15 @@ def _of_units(made: PricedQuery, who: str) -> list[str]:
         case Groups(groups, rows):
             return [*_of_groups(made, who, groups), *([_in_group(made, who, rows, rows_of)] if weighed else [])]
     raise TypeError(f"no words for {type(form).__name__}")
+
+
+def _counted(source: RowSource) -> list[str]:
+    """Return the tables whose rows are counted: not those by which a cohort was chosen."""
+    if isinstance(source, Scan):
+        return [source.table]
+    chosen = isinstance(source, PrivateJoin) and source.kind in (MatchKind.SEMI, MatchKind.ANTI)
+    beneath = source.sources[:1] if chosen else source.sources
+    return list(dict.fromkeys(table for one in beneath for table in _counted(one)))
 
 
 def _of_groups(made: PricedQuery, who: str, groups: int) -> list[str]:
