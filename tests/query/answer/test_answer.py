@@ -227,6 +227,9 @@ def test_numbers_that_are_keys_are_shown_without_commas(session, tmp_path):
     page = found.certificate().save(tmp_path / "years.html").read_text(encoding="utf-8")
     assert ">2020<" in page
     assert "2,020" not in page
+    for row in found.table().rows:  # rounded to the noise for people, all digits for machines
+        assert f">{row[1]:,g}<" in page
+    assert found.certificate().fields["answer"]["n"] == found["n"]
 
 
 def test_a_row_without_a_value_is_left_out_of_the_plot_and_is_no_estimate(session):
