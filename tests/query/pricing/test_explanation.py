@@ -131,6 +131,12 @@ def test_groups_are_told_as_public_or_by_their_threshold():
     assert [row[0] for row in private.aggregates.rows] == ["n", "(keys)"]
 
 
+def test_large_widths_are_written_in_digits():
+    found = explained("SELECT COUNT(*) AS n FROM t", price={"epsilon": 1e-5}, rows=2)
+    assert "," in found.aggregates.rows[0][3]
+    assert "e+" not in str(found.aggregates)
+
+
 def test_a_price_that_does_not_fit_any_more_is_explained_all_the_same():
     session = session_on(PureDP(1), rows=2)
     found = session.explain("SELECT COUNT(*) AS n FROM t", epsilon=2)
