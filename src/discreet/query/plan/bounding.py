@@ -125,7 +125,7 @@ def choose(
     would be stated.
     """
     single = not aggregation.keys
-    by_groups = not aggregation.public or any(_by_groups(one) for one in aggregation.asked)
+    by_groups = needs_groups(aggregation)
     if isinstance(table.unit, UnitIsRow):
         return Bounding(EachRow(), relation, 1, 1, 1, 1, single, f"every row of {table.name} is a unit of its own")
     if aggregation.source.single:
@@ -149,6 +149,11 @@ def choose(
     if not options:
         raise _no_option(aggregation, table, by_groups=by_groups, frames=frames)
     return options[0]
+
+
+def needs_groups(aggregation: Aggregation) -> bool:
+    """Say whether a query needs a bound on the number of groups of a unit."""
+    return not aggregation.public or any(_by_groups(one) for one in aggregation.asked)
 
 
 def _by_groups(one: Aggregate) -> bool:

@@ -28,7 +28,15 @@ from discreet.privacy.guarantees import in_words
 from discreet.query.answer import Record, guarantee_together
 from discreet.query.engines import evaluate
 from discreet.query.expression import Value
-from discreet.query.plan import LARGEST_BOUND, Engine, MeasureKind, PublicJoin, QueryPlan, UnionOfAnswers, stated_limits
+from discreet.query.plan import (
+    LARGEST_BOUND,
+    Engine,
+    PublicJoin,
+    QueryPlan,
+    UnionOfAnswers,
+    needs_groups,
+    stated_limits,
+)
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow, UnitLimits
 from discreet.query.pricing import PricedQuery, fresh_digest, nothing_spent, one_of, priced
 from discreet.query.reading import read_answers, read_query
@@ -111,7 +119,7 @@ class Charging:
             )
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
         if handle is not None and (
-            _needs_groups(query) or not query.aggregation.source.plain or stated != UnitLimits() or bias
+            needs_groups(query.aggregation) or not query.aggregation.source.plain or stated != UnitLimits() or bias
         ):
             handle, rows = None, None
         options: dict[str, Any] = {"rows_expected": rows_expected, "bounded": handle, "bounded_rows": rows}
@@ -331,11 +339,6 @@ def _limits(rows: int | None = None, groups: int | None = None, rows_per_group: 
             f"groups times rows_per_group must be at most {LARGEST_BOUND}. Nothing was spent.", parameter="groups"
         )
     return found
-
-
-def _needs_groups(query: QueryPlan) -> bool:
-    units = any(one.kind is MeasureKind.COUNT_UNITS or one.sums is not None for one in query.aggregation.asked)
-    return units or not query.aggregation.public
 
 
 def _image(expression: Any, columns: Mapping[str, list[Any]]) -> list[Any]:
