@@ -124,6 +124,22 @@ def test_without_noise_and_bounds_the_benchmark_has_the_answers_of_plain_sql(unb
         assert all(value == 0 or not _number(value) or math.isnan(value) for row in others for value in row[-1:])
 
 
+GROUPS = {"Q5": 5, "Q8": 2, "Q12": 2}  # as many as the conditions of the query leave
+
+
+@pytest.mark.parametrize(("name", "count"), GROUPS.items())
+def test_the_benchmark_is_answered_for_the_groups_that_it_asks_about(sessions, name, count):
+    assert len(answer(sessions["trade"], BENCHMARK[name])) == count
+
+
+def test_suppliers_of_other_nations_are_not_in_an_answer_about_one(sessions, tmp_path):
+    base = trade_database(scale=0.002, seed=1)
+    plain = duckdb.connect(str(base.to_duckdb(tmp_path / "trade.duckdb")), read_only=True)
+    sql = "SELECT s_name FROM supplier, nation WHERE s_nationkey = n_nationkey AND n_name = 'SAUDI ARABIA'"
+    asked = BENCHMARK["Q21"]
+    assert set(answer(sessions["trade"], asked)["s_name"]) <= {name for (name,) in plain.execute(sql).fetchall()}
+
+
 def page():
     """Return the page of all questions."""
     lines = [

@@ -23,6 +23,7 @@ from discreet.query.expression import (
     Type,
     Value,
     plain_value,
+    typing_rules,
 )
 from discreet.query.policy import LARGEST_DOMAIN
 from discreet.query.reading.rows import Visible
@@ -95,13 +96,20 @@ def narrowed(
         conditions = [one for one in true if {part.name for part in one.columns()} == {column.name}]
         if known is None or known.declared is None or not conditions or column.type is Type.TIMESTAMP:
             continue
-        values = None if isinstance(definition, Column) and known.declared.domain is None else _finite(known)
-        for one in conditions:
-            kept = zip(values or (), evaluate(one, {column.name: list(values or ())}), strict=True)
-            values = values and tuple(value for value, met in kept if met is True)
-        if values:
-            found[column.name] = replace(known, declared=replace(known.declared, values=values))
+        values = () if isinstance(definition, Column) and known.declared.domain is None else _finite(known) or ()
+        met = evaluate(_all_of(conditions), {column.name: list(values)}) if values else ()
+        kept = tuple(value for value, yes in zip(values, met, strict=True) if yes is True)
+        if kept:
+            found[column.name] = replace(known, declared=replace(known.declared, values=kept))
     return found
+
+
+def _all_of(conditions: Sequence[Expression]) -> Expression:
+    """Return conditions joined by AND, half by half, so that many are nested in few brackets."""
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return typing_rules.apply(Operation.AND, _all_of(conditions[:half]), _all_of(conditions[half:]))
 
 
 _Rows = list[dict[str, Value]]
@@ -127,12 +135,12 @@ def joined_values(
     if not asked or len(links) == len(told) or evaluate is None or public_rows is None:
         return {}
     tables = _rows_of({*asked, *chain(*told.values())}, base, public_rows)
-    for one, names in told.items():
-        holders = {_table_of(name, base) for name in names}
-        if _two_columns(one) is None and len(holders) == 1 and holders <= set(tables):
-            (holder,) = holders
-            met = evaluate(one, {name: [row[name] for row in tables[holder]] for name in names})
-            tables[holder] = [row for row, yes in zip(tables[holder], met, strict=True) if yes is True]
+    for table, rows in tables.items():
+        own = [one for one, names in told.items() if {_table_of(name, base) for name in names} == {table}]
+        if own and rows:
+            read = {name for one in own for name in told[one]}
+            met = evaluate(_all_of(own), {name: [row[name] for row in rows] for name in sorted(read)})
+            tables[table] = [row for row, yes in zip(rows, met, strict=True) if yes is True]
     known = [pair for pair in links if {_table_of(name, base) for name in pair} <= set(tables)]
     for pair in known * len(tables):  # every round carries a condition one join further
         for mine, other in (pair, pair[::-1]):
