@@ -22,11 +22,11 @@ def place(page: Path) -> str:
 
 
 def needed(text: str) -> list[str]:
-    """Return what a page needs that not every machine has: a module of tests/needs.py; networks need torch."""
+    """Return what a page needs that not every machine has: a module of tests/needs.py, never a graphics card."""
     typed = "\n".join(one.text for one in code(text))
     imported = set(re.findall(r"^(?:>>> )?(?:import|from) (\w+)", typed, re.MULTILINE))
     imported |= {"torch"} if "learning.deep" in text else set()
-    return [name for name, need in NEEDS.items() if imported.intersection(need.modules)]
+    return [name for name, need in NEEDS.items() if not need.card and imported.intersection(need.modules)]
 
 
 def executed() -> list[object]:

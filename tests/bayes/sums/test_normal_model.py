@@ -160,9 +160,9 @@ def test_rows_are_simulated_as_the_release_counts_them():
     [
         ({"mean": 5}, "mean must be a proper prior"),
         ({"deviation": Normal(20, 5000)}, "prior on positive numbers"),
-        ({"people": 0}, "at least 1"),
-        ({"people": True}, "at least 1"),
-        ({"people": 1.5}, "at least 1"),
+        ({"people": 0}, "from 1 to 10\\^12, .*; got 0"),
+        ({"people": True}, "from 1 to 10\\^12, .*; got True"),
+        ({"people": 1.5}, "from 1 to 10\\^12, .*; got 1.5"),
     ],
 )
 def test_what_is_no_prior_is_refused_by_name(change, words):

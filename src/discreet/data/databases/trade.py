@@ -50,9 +50,13 @@ class TradeDatabase:
         >>> text = base.policy(
         ...     source="t.duckdb", budget={"notion": "zcdp", "rho": 1, "delta": 0}
         ... )
-        >>> [line for line in text.splitlines() if line.startswith("unit")]
-        ['unit = "customer"', 'unit = "c_custkey"', 'unit = "o_custkey -> customer.c_custkey"',
-         'unit = "l_orderkey -> orders.o_orderkey"']
+        >>> for line in text.splitlines():
+        ...     if line.startswith("unit"):
+        ...         print(line)
+        unit = "customer"
+        unit = "c_custkey"
+        unit = "o_custkey -> customer.c_custkey"
+        unit = "l_orderkey -> orders.o_orderkey"
         """
         return trade_policy(source=source, budget=budget, suppliers=len(self.tables["supplier"]["s_suppkey"]))
 
@@ -77,8 +81,8 @@ def trade_database(*, scale: float, seed: int) -> TradeDatabase:
     Reference. Transaction Processing Performance Council (2022), TPC Benchmark H, revision 3.0.1, section 4.2.
 
     >>> trade_database(scale=0.001, seed=7)
-    TradeDatabase(synthetic; rows: region 5, nation 25, supplier 10, part 200, partsupp 800,
-        customer 150, orders 1,500, lineitem ...)
+    TradeDatabase(synthetic; rows: region 5, nation 25, supplier 10, part 200,
+        partsupp 800, customer 150, orders 1,500, lineitem ...)
     """
     if isinstance(scale, bool) or not isinstance(scale, int | float) or not SMALLEST <= scale <= LARGEST:
         raise ParameterError(f"scale must be a number from {float(SMALLEST)} to {float(LARGEST)}", parameter="scale")

@@ -56,11 +56,11 @@ def in_odds(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> str:
 
     >>> from discreet.privacy import ZCDP, PureDP
     >>> in_odds(PureDP(Fraction(1, 10)))
-    'epsilon 0.1: nobody makes anything more than 1.106 times as likely'
+    'epsilon 0.1: nobody makes a result more than 1.106 times as likely'
     >>> in_odds(ZCDP(Fraction(1, 20), 1e-7))
-    'epsilon 1.62 at delta 2e-07: nobody makes anything more than 5.051 times as likely'
+    'epsilon 1.62 at delta 2e-07: nobody makes a result more than 5.051 times as likely'
     >>> in_odds(PureDP(Fraction(53, 10)), rounding=LastDigit.DOWN)
-    'epsilon 5.3: nobody makes anything more than 200.3 times as likely'
+    'epsilon 5.3: nobody makes a result more than 200.3 times as likely'
     """
     delta = Fraction(getattr(guarantee, "delta", 0))
     if isinstance(guarantee, PureDP | ApproxDP):
@@ -74,7 +74,7 @@ def in_odds(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> str:
     if epsilon > _LARGEST_ODDS:
         return f"epsilon {shown}{at}: too large to protect anybody"
     factor = format_number(Fraction(math.exp(epsilon)) * (1 - hair), digits=4, rounding=rounding)
-    return f"epsilon {shown}{at}: nobody makes anything more than {factor} times as likely"
+    return f"epsilon {shown}{at}: nobody makes a result more than {factor} times as likely"
 
 
 def plain(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> dict[str, float | str]:

@@ -341,8 +341,12 @@ def test_kills_at_random_moments_never_repeat_a_step_and_the_run_is_charged_once
     fakes.made(1)  # torch reads half of itself when an optimizer is first made: not in every child
     assert float(plan.under(fakes.terms().budget).epsilon) < 1  # the price is computed once, here
     moments, folder, ends, begun = Random(5), tmp_path, 0, []  # noqa: S311  moments to kill at
-    most = 0.25 if name == "made-up" else 0.5
-    for kill in range(rounds(sample=8, full=200)):
+    most, kills = 0.25 if name == "made-up" else 0.5, rounds(sample=8, full=200)
+    for kill in range(kills + 12):
+        if kill >= kills:
+            if ends or begun:
+                break
+            most *= 2  # the machine is so slow that no child came as far as its first step
         every = 1 + ends % 3
         ended = killed_after(moments.uniform(0, most), training, folder, every)
         path = folder / "drawn"
@@ -363,7 +367,7 @@ def test_kills_at_random_moments_never_repeat_a_step_and_the_run_is_charged_once
             ends += 1
             folder = tmp_path / str(kill)
             folder.mkdir()
-    assert ends or begun, "no child came as far as its first step: give them more time"
+    assert ends or begun, f"no child came as far as its first step, with up to {most} seconds each"
 
 
 def test_of_two_processes_that_take_one_file_up_at_once_one_goes_on(tmp_path):
