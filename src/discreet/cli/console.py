@@ -188,7 +188,7 @@ def fitted(table: Table, width: int) -> Table:
             for place, cell in enumerate(row)
         ]
         rows += [list(line) for line in itertools.zip_longest(*cells)]
-    return Table(table.columns, rows, table.caption, table.digits)
+    return Table(table.columns, rows, table.caption, table.digits, table.labels)
 
 
 def _wrapped(text: str, width: int) -> list[str]:

@@ -23,7 +23,8 @@ class Table:
     """Named columns, rows of cells, and a caption that says what the table shows.
 
     Numbers are written with `digits` significant digits and line up at the decimal point; yes/no stands for a Boolean,
-    an empty cell for None. Characters that could move a cursor or end a line are shown as escapes.
+    an empty cell for None. Characters that could move a cursor or end a line are shown as escapes. Whole numbers of
+    the columns in `labels` are names, such as years, and have no commas.
 
     >>> print(
     ...     Table(
@@ -43,6 +44,7 @@ class Table:
     rows: Sequence[Sequence[object]]
     caption: str = ""
     digits: int = 4
+    labels: Sequence[str] = ()
 
     def __post_init__(self) -> None:
         columns = tuple(str(name) for name in self.columns)
@@ -57,6 +59,7 @@ class Table:
                 raise ParameterError(message, parameter="rows")
         object.__setattr__(self, "columns", columns)
         object.__setattr__(self, "rows", rows)
+        object.__setattr__(self, "labels", tuple(self.labels))
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -94,16 +97,18 @@ class Table:
 
     def _written(self) -> list[list[str]]:
         """Return the cells as text, column by column, decimal points aligned."""
-        columns = ([self._write(row[place]) for row in self.rows] for place in range(len(self.columns)))
+        columns = ([self._write(row[place], name) for row in self.rows] for place, name in enumerate(self.columns))
         pairs = zip(columns, self._numeric(), strict=True)
         return [_align_points(cells) if number else cells for cells, number in pairs]
 
-    def _write(self, cell: object) -> str:
+    def _write(self, cell: object, column: str) -> str:
         """Return one cell as text."""
         if cell is None:
             return ""
         if isinstance(cell, bool):
             return "yes" if cell else "no"
+        if isinstance(cell, numbers.Integral) and column in self.labels:
+            return str(int(cell))
         return format_number(cell, digits=self.digits) if isinstance(cell, numbers.Real) else visible(str(cell))
 
 

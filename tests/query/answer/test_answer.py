@@ -219,6 +219,42 @@ def test_date_keys_come_back_as_dates_and_are_drawn_as_a_line(session, answer):
         answer.plot("region")
 
 
+def test_numbers_that_are_keys_are_shown_without_commas(session, tmp_path):
+    found = session.sql("SELECT age + 2020 AS year, COUNT(*) AS n FROM visits GROUP BY year", epsilon=9)
+    assert found.keys == ("year",)
+    assert "\n2020 " in str(found.table())
+    assert "2,020" not in str(found)
+    page = found.certificate().save(tmp_path / "years.html").read_text(encoding="utf-8")
+    assert ">2020<" in page
+    assert "2,020" not in page
+    for row in found.table().rows:  # rounded to the noise for people, all digits for machines
+        assert f">{row[1]:,g}<" in page
+    assert found.certificate().fields["answer"]["n"] == found["n"]
+
+
+def test_a_row_without_a_value_is_left_out_of_the_plot_and_is_no_estimate(session):
+    sql = "SELECT age, n - LAG(n) OVER (ORDER BY age) AS more FROM (SELECT age, COUNT(*) AS n FROM visits GROUP BY age)"
+    found = session.sql(sql, epsilon=9)
+    assert found["more"][0] is None
+    assert found.plot("more").svg()
+    assert "where an end is empty there is no interval" in str(found.table())
+    with pytest.raises(ParameterError, match="is NULL in some rows"):
+        found.estimates("more")
+
+
+def test_totals_are_drawn_as_totals(session):
+    found = session.sql("SELECT region, COUNT(*) AS n FROM visits GROUP BY ROLLUP (region)", epsilon=9)
+    labels = [text.get_text() for text in found.plot().figure.axes[0].get_yticklabels()]
+    assert labels == ["north", "south", "west", "all"]
+
+
+def test_the_parts_of_a_union_are_told_apart_in_the_plot(session):
+    sql = "SELECT 'all' AS what, COUNT(*) AS n FROM visits UNION ALL SELECT 'old', COUNT(*) FROM visits WHERE age > 3"
+    found = session.sql(sql, epsilon=9)
+    assert found.keys == ("what",)
+    assert [text.get_text() for text in found.plot().figure.axes[0].get_yticklabels()] == ["all", "old"]
+
+
 def test_an_answer_without_aggregates_has_nothing_to_draw(session):
     derived = session.sql("SELECT region, RANK() OVER (ORDER BY COUNT(*)) AS r FROM visits GROUP BY region", epsilon=1)
     assert derived.measured == derived.derived == ()

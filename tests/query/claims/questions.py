@@ -302,7 +302,7 @@ TRADE: list[Question] = [
         "customer WHERE c_acctbal > 0) AND NOT EXISTS (SELECT * FROM orders WHERE o_custkey=c_custkey) GROUP BY "
         "cntrycode ORDER BY cntrycode",
         "SELECT SUBSTRING(c_phone, 1, 2) AS cntrycode, COUNT(*) AS numcust, SUM(c_acctbal) AS totacctbal FROM "
-        "customer WHERE SUBSTRING(c_phone, 1, 2) IN ('13', '31', '23', '29', '30', '18', '17') AND c_acctbal > "
+        "customer WHERE SUBSTRING(c_phone, 1, 2) IN ('13', '31', '23') AND c_acctbal > "
         "5000 AND NOT EXISTS (SELECT * FROM orders WHERE o_custkey = c_custkey) GROUP BY cntrycode ORDER BY "
         "cntrycode",
     ),
@@ -369,8 +369,7 @@ TRADE: list[Question] = [
     (
         "union",
         "SELECT 'orders' AS what, COUNT(*) AS n FROM orders UNION ALL SELECT 'lines', COUNT(*) FROM lineitem",
-        "SELECT what, COUNT(*) AS n FROM (SELECT 'orders' AS what, o_custkey FROM orders UNION ALL SELECT 'lines', "
-        "o_custkey FROM lineitem JOIN orders ON l_orderkey = o_orderkey) GROUP BY what",
+        "",
     ),
 ]
 
@@ -437,7 +436,7 @@ BENCHMARK: dict[str, str] = {
     "INTERVAL '3' MONTH GROUP BY s_suppkey ORDER BY total_revenue DESC LIMIT 1",
     "Q17": "SELECT SUM(l_extendedprice) / 7.0 AS avg_yearly FROM lineitem, part WHERE p_partkey = l_partkey AND "
     "p_brand = 'Brand#23' AND p_container = 'MED BOX' AND l_quantity < 0.2 * 25",
-    "Q18": "SELECT COUNT(*) AS large_customers FROM (SELECT o_custkey FROM orders, lineitem WHERE o_orderkey = "
+    "Q18": "SELECT COUNT(*) AS large_orders FROM (SELECT o_custkey FROM orders, lineitem WHERE o_orderkey = "
     "l_orderkey GROUP BY o_custkey, o_orderkey HAVING SUM(l_quantity) > 300)",
     "Q19": "SELECT SUM(l_extendedprice * (1 - l_discount)) AS revenue FROM lineitem, part WHERE p_partkey = l_partkey"
     " AND l_shipmode IN ('AIR', 'REG AIR') AND l_shipinstruct = 'DELIVER IN PERSON' AND ((p_brand = 'Brand#12'"

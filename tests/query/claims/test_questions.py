@@ -82,7 +82,7 @@ def test_questions_are_answered_as_written_or_in_a_private_form(sessions):
 @pytest.mark.parametrize("name", BENCHMARK)
 def test_the_benchmark_is_answered_with_the_customer_as_the_unit(sessions, name):
     assert len(answer(sessions["trade"], BENCHMARK[name])) >= 0
-    assert len(BENCHMARK) >= 14
+    assert len(BENCHMARK) - len({"Q20"}) >= 14  # which asks something else
 
 
 @pytest.fixture(scope="module")
@@ -124,6 +124,22 @@ def test_without_noise_and_bounds_the_benchmark_has_the_answers_of_plain_sql(unb
         assert all(value == 0 or not _number(value) or math.isnan(value) for row in others for value in row[-1:])
 
 
+GROUPS = {"Q5": 5, "Q8": 2, "Q12": 2}  # as many as the conditions of the query leave
+
+
+@pytest.mark.parametrize(("name", "count"), GROUPS.items())
+def test_the_benchmark_is_answered_for_the_groups_that_it_asks_about(sessions, name, count):
+    assert len(answer(sessions["trade"], BENCHMARK[name])) == count
+
+
+def test_suppliers_of_other_nations_are_not_in_an_answer_about_one(sessions, tmp_path):
+    base = trade_database(scale=0.002, seed=1)
+    plain = duckdb.connect(str(base.to_duckdb(tmp_path / "trade.duckdb")), read_only=True)
+    sql = "SELECT s_name FROM supplier, nation WHERE s_nationkey = n_nationkey AND n_name = 'SAUDI ARABIA'"
+    asked = BENCHMARK["Q21"]
+    assert set(answer(sessions["trade"], asked)["s_name"]) <= {name for (name,) in plain.execute(sql).fetchall()}
+
+
 def page():
     """Return the page of all questions."""
     lines = [
@@ -144,8 +160,10 @@ def page():
         "",
         f"{len(BENCHMARK)} of its 22 queries. Q2, Q11 and Q16 ask about public tables alone, and need no",
         "privacy. Q3 and Q10 ask for groups that many customers share in place of single orders and",
-        "customers; Q15, Q20 and Q21 name suppliers, which are public; Q17, Q18 and Q22 have a constant in",
-        "place of a subquery, or count people.",
+        "customers. Q17 and Q22 have a constant in place of a subquery, Q18 counts the large orders that",
+        "the benchmark lists, Q15 names the one supplier with the largest noisy revenue. Q20 is a related",
+        "question, not the same: who sold most of these parts, and not whose stock is larger than half of",
+        "what was sold. The others ask what the benchmark asks.",
         "",
     ]
     for name, sql in BENCHMARK.items():

@@ -127,7 +127,7 @@ def test_no_person_moves_the_vectors_further_than_the_form_says(form, kind, nois
             assert one == stated_one
         elif wanted:
             assert squared == pytest.approx(stated_squared, rel=1e-12)
-    refused = form == "a bounded table" or (keyed and form.startswith("weights"))
+    refused = form == "a bounded table" or (keyed and form == "weights in all, two rows")
     assert bool(settled) is not (kind is MeasureKind.COUNT_UNITS and refused)
 
 
@@ -221,6 +221,15 @@ def test_a_bound_that_is_missing_is_named(kind, keys, stated, error, word):
     with pytest.raises(error, match=r"Nothing was spent\.$") as caught:
         choose(aggregation, table_policy(**stated), ADD_REMOVE, Noise.LAPLACE)
     assert word in str(caught.value)
+
+
+def test_who_has_one_row_is_in_one_group():
+    for kind, keys in ((MeasureKind.COUNT_UNITS, (public_key(),)), (MeasureKind.COUNT_ROWS, (private_key(),))):
+        query = query_for(asked(kind), keys=keys)
+        found = choose(query.aggregation, table_policy(rows=1), ADD_REMOVE, Noise.LAPLACE)
+        assert found.form == Groups(1, 1)
+        with pytest.raises((MissingBound, PrivateKeys)):
+            choose(query.aggregation, table_policy(rows=2), ADD_REMOVE, Noise.LAPLACE)
 
 
 def test_a_bounded_table_counts_rows_not_units():

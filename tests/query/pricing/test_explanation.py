@@ -88,6 +88,31 @@ def test_the_bias_of_every_form_is_said_in_words(stated, sql, budget, price, wor
     assert words in explained(sql, budget, price=price, **stated).bias
 
 
+@pytest.mark.parametrize(
+    ("key", "given", "words"),
+    [
+        ("g", None, "rows whose k is none of the 2 public values, or NULL, are in no group"),
+        ("COALESCE(g, 9)", None, "rows whose k is none of the 3 public values are in no group"),
+        ("x > 0", None, "rows whose k is NULL are in no group"),
+        ("x > 0", [True], "rows whose k is none of the one public value, or NULL, are in no group"),
+        ("x IS NULL", None, ""),
+        ("COALESCE(x > 0, FALSE)", None, ""),
+        ("CASE WHEN x > 0 THEN 'yes' ELSE 'no' END", None, ""),
+        ("CASE WHEN x > 0 THEN 'yes' ELSE 'no' END", ["no"], "none of the one public value, or NULL, are in no group"),
+        ("CASE WHEN x > 0 THEN 'yes' END", None, "none of the one public value, or NULL, are in no group"),
+        ("CASE WHEN g IN (0, 1) THEN g ELSE 9 END", None, ""),
+        ("CAST(g AS TEXT)", ["1", ...], ""),
+        ("CAST(g AS TEXT)", [...], ""),
+    ],
+)
+def test_rows_in_no_group_are_named_and_only_those(key, given, words):
+    keys = None if given is None else {"k": given}
+    sql = "SELECT @ AS k, COUNT(*) AS n FROM t GROUP BY k".replace("@", key)
+    found = explained(sql, PureDP(4), price={"epsilon": 1, "keys": keys}, rows=2).bias
+    assert words in found
+    assert words or "in no group" not in found
+
+
 def test_a_bounded_table_has_its_own_words():
     session = session_on(PureDP(4), rows=2)
     session._charging._bounded["t"] = ("t, 2 rows a unit", 2)
@@ -104,6 +129,12 @@ def test_groups_are_told_as_public_or_by_their_threshold():
     )
     assert "reaches" in private.groups
     assert [row[0] for row in private.aggregates.rows] == ["n", "(keys)"]
+
+
+def test_large_widths_are_written_in_digits():
+    found = explained("SELECT COUNT(*) AS n FROM t", price={"epsilon": 1e-5}, rows=2)
+    assert "," in found.aggregates.rows[0][3]
+    assert "e+" not in str(found.aggregates)
 
 
 def test_a_price_that_does_not_fit_any_more_is_explained_all_the_same():

@@ -89,6 +89,107 @@ def test_joined_columns_have_the_values_declared_for_the_public_table():
     assert domain("regions.area", source="visits JOIN regions USING (code)") is None
 
 
+NARROWED = [
+    ("region", "region IN ('west', 'north')", ("north", "west")),
+    ("region", "region IN ('west', 'abroad')", ("abroad", "west")),
+    ("region", "region <> 'south' AND age > 3", ("north", "west")),
+    ("region", "region = 'south' OR age > 3", ("north", "south", "west")),
+    ("region", "region = 'south' AND region = 'west'", ("south", "west")),
+    ("region", "age > 3", ("north", "south", "west")),
+    ("days", "days BETWEEN 3 AND 5", (3, 4, 5)),
+    ("days // 10", "days > 19", (2, 3)),
+    ("age", "age > 110", None),
+    ("age", "age IN (7, 3, 700)", (3, 7, 700)),
+    ("BIN(age, 40)", "age < 80", (0, 40)),
+    ("DATE_TRUNC('month', day)", "day >= '2023-11-05'", (date(2023, 11, 1), date(2023, 12, 1))),
+    ("MONTH(day)", "QUARTER(day) = 2 AND day < '2023-06-01'", (4, 5)),
+    ("YEAR(arrived)", "arrived > '2023-06-01 12:00:00'", (2023,)),
+    ("QUARTER(arrived)", "arrived > '2023-12-31 12:00:00'", (1, 2, 3, 4)),
+    ("LEFT(ward, 1)", "LEFT(ward, 1) IN ('b', 'a')", ("a", "b")),
+    ("ward", "ward = 'a'", ("a",)),
+    ("ward", "'a' = ward", ("a",)),
+    ("ward", "ward <> 'a'", None),
+    ("ward", "NOT ward IN ('a', 'b')", None),
+]
+
+
+@pytest.mark.parametrize(("key", "condition", "values"), NARROWED, ids=[f"{key} of {one}" for key, one, _ in NARROWED])
+def test_groups_that_no_row_can_be_in_by_the_conditions_of_the_query_are_left_out(key, condition, values):
+    inside = "(SELECT * FROM visits WHERE @)".replace("@", condition)
+    assert domain(key, source=f"visits WHERE {condition}") == values
+    assert domain(key, source=inside) == values
+    assert domain(key, source=f"{inside} AS v JOIN regions ON v.code = regions.code") == values
+
+
+def test_the_groups_of_a_question_do_not_depend_on_the_order_of_its_conditions():
+    both = ["region IN ('south', 'west')", "region <> 'west'", "region IN ('south', 'north')", "age > 3"]
+    assert {domain("region", source=f"visits WHERE {' AND '.join(both[i:] + both[:i])}") for i in range(4)} == {
+        ("south",)
+    }
+
+
+def test_conditions_on_other_rows_of_a_person_leave_the_groups_as_they_are():
+    whole = ("north", "south", "west")
+    met = "SELECT patient FROM visits WHERE region = 'west'"
+    assert domain("region", source=f"visits WHERE patient IN ({met})") == whole
+    other = "patients LEFT JOIN (SELECT patient, region FROM visits WHERE region <> 'west') v ON id = v.patient"
+    assert domain("region", source=other) == whole
+    twice = "visits JOIN visits AS other ON visits.patient = other.patient WHERE other.region = 'west'"
+    assert domain("visits.region", source=twice) == whole
+    assert domain("other.region", source=twice) == ("west",)
+    inner = "patients JOIN (SELECT patient, region FROM visits WHERE region <> 'west') v ON id = v.patient"
+    assert domain("region", source=inner) == ("north", "south")
+    ends = "(SELECT patient, MIN(day) AS first, MAX(day) AS last FROM visits GROUP BY patient)"
+    assert len(domain("MONTH(first)", source=f"{ends} WHERE last > '2023-12-01'")) == 12
+    assert domain("MONTH(first)", source=f"{ends} WHERE first > '2023-12-01'") == (12,)
+
+
+PUBLIC = {
+    "regions": [
+        {"code": "x", "country": "A", "people": 10, "area": 1.5},
+        {"code": "y", "country": "B", "people": 3, "area": 2.5},
+        {"code": "z", "country": "C", "people": 10, "area": None},
+        {"code": None, "country": "B", "people": 99, "area": 0.0},
+    ],
+    "prices": [
+        {"ward": "A", "days": 1, "price": 5.0},
+        {"ward": "A", "days": 2, "price": 2.0},
+        {"ward": "B", "days": 1, "price": 1.0},
+        {"ward": None, "days": 1, "price": 8.0},
+    ],
+}
+BOTH = "visits, regions, prices WHERE visits.code = regions.code AND prices.days = visits.days AND ward = country"
+OF_PUBLIC = [
+    ("country", "visits JOIN regions USING (code) WHERE people > 5", ("A", "B")),  # C is not declared
+    ("country", "visits JOIN regions USING (code) WHERE people > 5 AND people < 50", ("A",)),
+    ("people", "visits JOIN regions USING (code) WHERE country <> 'A'", (3, 10, 99)),
+    ("people + 1", "visits JOIN regions USING (code) WHERE area > 0", (4, 11)),
+    ("country", "visits JOIN regions USING (code) WHERE people > 5 OR age > 3", ("A", "B")),
+    ("country", f"{BOTH.replace('ward', 'prices.ward')} AND price > 4", ("A",)),
+    ("prices.ward", f"{BOTH.replace('ward', 'prices.ward')} AND people < 50", ("A", "B")),
+    ("prices.days", f"{BOTH.replace('ward', 'prices.ward')} AND people = 10", (1, 2)),
+    ("prices.days", f"{BOTH.replace('ward', 'prices.ward')} AND people = 3", (1,)),
+    ("country", "visits LEFT JOIN regions USING (code) WHERE people = 3", ("B",)),
+]
+
+
+def public_rows(table, columns):
+    rows = {tuple(row[name] for name in columns) for row in PUBLIC[table]}
+    return sorted(rows, key=str)
+
+
+@pytest.mark.parametrize(("key", "source", "values"), OF_PUBLIC)
+def test_conditions_on_public_tables_leave_the_groups_that_these_tables_have(key, source, values):
+    assert domain(key, source=source, public_rows=public_rows) == values
+
+
+def test_a_long_public_table_carries_no_conditions(monkeypatch):
+    monkeypatch.setattr("discreet.query.reading.key_domains._MOST_PUBLIC_ROWS", 3)
+    key, source, values = OF_PUBLIC[1]
+    assert values == ("A",)
+    assert domain(key, source=source, public_rows=public_rows) == ("A", "B")
+
+
 def test_values_from_the_call_go_first_by_name_of_column_or_answer():
     assert domain("region", keys={"region": ["north"]}) == ("north",)
     assert domain("region", keys={"K": ["north"]}) == ("north",)

@@ -115,7 +115,7 @@ REFUSALS = [
     ("WITH RECURSIVE a AS (SELECT 1) SELECT COUNT(*) FROM a", UnsupportedSQL, "Recursive", "one expression"),
     ("WITH a AS (SELECT * FROM visits) SELECT COUNT(*) FROM stays", UnsupportedSQL, "never read", "Leave it out"),
     ("SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 3)", UnsupportedSQL, "LIMIT", "on answers alone"),
-    ("SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM visits)", UnsupportedSQL, "DISTINCT", "leave it out"),
+    ("SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM visits)", UnsupportedSQL, "DISTINCT", "GROUP BY the same columns"),
     ("SELECT MEDIAN(n) FROM (SELECT COUNT(*) AS n FROM visits)", UnsupportedSQL, "MEDIAN(n)", "SUM, AVG, COUNT"),
     ("SELECT SUM(AVG(cost))" + FROM, UnsupportedSQL, "inside another aggregate", "by itself"),
     ("SELECT COUNT(*) FROM visits WHERE COUNT(*) > 3", UnsupportedSQL, "single rows are read", "HAVING"),
@@ -222,6 +222,7 @@ def test_a_refusal_that_begins_with_a_parameter_keeps_its_small_letters():
 
 def test_bounds_that_frames_lack_are_arguments_of_the_call():
     frame = pd.DataFrame({"p": [1, 2], "town": ["a", "b"]})
-    session = Session.from_frames(t=frame, unit="p", rows=1, budget=PureDP(1))
-    with pytest.raises(PrivateKeys, match="Add groups= and rows_per_group= to from_frames, declare"):
+    session = Session.from_frames(t=frame, unit="p", rows=2, budget=PureDP(1))
+    words = "Add groups= and rows_per_group= to from_frames, or state groups= and rows_per_group= beside the question"
+    with pytest.raises(PrivateKeys, match=words):
         session.explain("SELECT town, COUNT(*) AS n FROM t GROUP BY town", epsilon=1)

@@ -130,7 +130,6 @@ def declared(policy: Policy) -> Table:
         for name, table in policy.tables.items()
     ]
     rows += [[name, "public table", "", "", _listed(keys(table.columns))] for name, table in policy.public.items()]
-    rows += [[name, "view", "", "", _listed(list(columns))] for name, columns in views_of(policy).items()]
     return Table(["table", "unit", "counts at most", "columns with a range", "public keys"], rows)
 
 
@@ -141,6 +140,7 @@ def facts(policy: Policy) -> list[tuple[str, str]]:
         ("unit of protection", policy.unit),
         ("neighbors", policy.relation.sentence),
         ("budget", f"{in_words(policy.budget)}{_meaning(policy.budget)}"),
+        *[(f"view {name}", _listed(list(columns))) for name, columns in views_of(policy).items()],
         ("analysts", "; ".join(_analyst(name, one.cap) for name, one in policy.analysts.items())),
         ("answers are shared", "yes, between analysts" if policy.shared_answers else "no"),
         ("ledger", f"{'in memory' if policy.ledger is None else policy.ledger.name}, anchor {anchor}"),

@@ -12,7 +12,7 @@ from discreet.privacy.guarantees.conversion import convert
 from discreet.privacy.guarantees.guarantee import ApproxDP, Guarantee, PureDP
 
 _DIGITS = 6
-_HAIR = Fraction(1, 10**9)  # what conversion rounds up by, so that 1 is shown as 1
+_HAIR = Fraction(1, 10**9)  # what conversion and floats round by, so that 1 is shown as 1
 _LARGEST_ODDS = 40
 _ONE_IN_A_MILLION = Fraction(1, 10**6)
 _NOTIONS = {
@@ -59,6 +59,8 @@ def in_odds(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> str:
     'epsilon 0.1: nobody makes a result more than 1.106 times as likely'
     >>> in_odds(ZCDP(Fraction(1, 20), 1e-7))
     'epsilon 1.62 at delta 2e-07: nobody makes a result more than 5.051 times as likely'
+    >>> in_odds(PureDP(Fraction(53, 10)), rounding=LastDigit.DOWN)
+    'epsilon 5.3: nobody makes a result more than 200.3 times as likely'
     """
     delta = Fraction(getattr(guarantee, "delta", 0))
     if isinstance(guarantee, PureDP | ApproxDP):
@@ -67,10 +69,11 @@ def in_odds(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> str:
         delta = 2 * delta if delta else _ONE_IN_A_MILLION
         epsilon = Fraction(convert(guarantee, ApproxDP, delta=delta).epsilon)
     at = f" at delta {format_number(delta, digits=_DIGITS, rounding=rounding)}" if delta else ""
-    shown = format_number(epsilon - epsilon * _HAIR, digits=4, rounding=rounding)
+    hair = _HAIR if rounding is LastDigit.UP else -_HAIR
+    shown = format_number(epsilon - epsilon * hair, digits=4, rounding=rounding)
     if epsilon > _LARGEST_ODDS:
-        return f"epsilon {shown}{at}: no limit on the odds that anybody would notice"
-    factor = format_number(Fraction(math.exp(epsilon)) * (1 - _HAIR), digits=4, rounding=rounding)
+        return f"epsilon {shown}{at}: too large to protect anybody"
+    factor = format_number(Fraction(math.exp(epsilon)) * (1 - hair), digits=4, rounding=rounding)
     return f"epsilon {shown}{at}: nobody makes a result more than {factor} times as likely"
 
 

@@ -15,7 +15,6 @@ from discreet.display import Table, definition_list, visible
 from discreet.errors import ParameterError
 from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
-from discreet.privacy.estimate import NO_INTERVAL
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.after_noise import Derived, Finished
 from discreet.query.answer.ends import around, free_name, halved, in_words_with_ends, rounded_table, widened, with_ends
@@ -140,6 +139,12 @@ class Answer:
         return tuple(name for name in self.columns if self._source(name) is not None)
 
     @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns that are keys, as they were released."""
+        known = {key.name for key in self.priced.query.aggregation.keys}
+        return tuple(name for name in self.columns if self.finished.shown[self._place(name)] in known)
+
+    @property
     def derived(self) -> tuple[str, ...]:
         """The columns that were computed from aggregates after the noise, with intervals; they are no measurements."""
         plain = set(self.measured)
@@ -167,15 +172,14 @@ class Answer:
         over everything that was released: also for rows that HAVING or LIMIT chose by their noisy values.
         """
         held = stated_confidence(confidence)
-        count = max(self._cells, 1)
-        each = 1.0 - (1.0 - held) / count if together else held
+        each = 1.0 - (1.0 - held) / max(self._cells, 1) if together else held
         names, columns = self._with_intervals(each)
         words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
         if self.priced.cuts and self.derived:
             words += "; columns that were computed do not include what bounding cuts"
         if any(low is None for name in self.measured + self.derived for _, low, _ in self._intervals(name, each)):
-            words += f"; {NO_INTERVAL} where an end is empty"
-        return Table(names, [list(row) for row in zip(*columns, strict=True)], words)
+            words += "; where an end is empty there is no interval"
+        return Table(names, [list(row) for row in zip(*columns, strict=True)], words, labels=self.keys)
 
     @property
     def _cells(self) -> int:
@@ -237,8 +241,7 @@ class Answer:
         cut = self.priced.cuts.get(self._source(column) or "")
         if cut is None:
             raise ParameterError(f"how much is cut of {column!r} was not bought: ask with bias=True")
-        held = stated_confidence(confidence)
-        found = self._cut(cut, held)
+        found = self._cut(cut, held := stated_confidence(confidence))
         method = "quantile of the noise, for rows up to the outer bound of the policy"
         return [
             Estimate(value, *around(value, low, high), held, Target.TABLE, self.guarantee, method)
@@ -331,8 +334,7 @@ class Answer:
 
     def to_dict(self, confidence: float = CONFIDENCE) -> dict[str, list[Any]]:
         """Return columns by name, intervals included."""
-        names, columns = self._with_intervals(stated_confidence(confidence))
-        return dict(zip(names, columns, strict=True))
+        return dict(zip(*self._with_intervals(stated_confidence(confidence)), strict=True))
 
     def to_pandas(self, confidence: float = CONFIDENCE) -> Any:
         """Return a pandas frame, intervals included."""
@@ -362,8 +364,7 @@ class Answer:
 
     def facts(self) -> list[tuple[str, str]]:
         """Return what goes with the table: guarantee, unit, relation, noise, record."""
-        noise = {name: one for name, one in self.noise.items() if one is not None}
-        spread = ", ".join(f"{name} {value:.4g}" for name, value in noise.items())
+        spread = ", ".join(f"{name} {one:.4g}" for name, one in self.noise.items() if one is not None)
         if self.record.rehearsed:
             return [
                 ("rehearsal", "these are made-up rows of the same schema: nothing was read, nothing was spent"),
@@ -388,8 +389,9 @@ class Answer:
     def table(self, confidence: float = CONFIDENCE) -> Table:
         """Return what people are shown: the first rows with their intervals, rounded to their noise."""
         whole = rounded_table(self.intervals(confidence), self.measured + self.derived)
-        caption = whole.caption + (f"; {len(whole) - _SHOWN:,} more rows" if len(whole) > _SHOWN else "")
-        return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6)
+        left = len(whole) - _SHOWN
+        caption = f"{whole.caption}; {left:,} more rows" if left > 0 else whole.caption
+        return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6, labels=whole.labels)
 
     def __str__(self) -> str:
         lines = [visible(f"{name}: {words}") for name, words in self.facts()]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from discreet.display import Table, definition_list, page, paragraph, printable_
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import in_odds, with_notion
 from discreet.query.answer.answer import Answer
-from discreet.query.answer.ends import plain
+from discreet.query.answer.ends import plain, rounded_table
 from discreet.query.plan import written_expression
 from discreet.query.pricing import included
 
@@ -39,9 +40,8 @@ class Certificate:
     def to_html(self) -> str:
         """Return the certificate as a page that loads nothing."""
         answer = self.fields["answer"]
-        rows = [list(row) for row in zip(*answer.values(), strict=True)]
         body = [
-            section("What was released", Table(list(answer), rows, digits=6).html() if answer else ""),
+            section("What was released", _rounded(answer).html() if answer else ""),
             section("Under which guarantee", self._repr_html_()),
             section("By which mechanisms", "".join(paragraph(words) for words in self.fields["mechanisms"])),
             section("What is left out", "".join(paragraph(words) for words in self.fields["left out"]) or _NOTHING),
@@ -62,6 +62,16 @@ class Certificate:
         return definition_list(
             [(name, str(value)) for name, value in self.fields.items() if isinstance(value, str | int)]
         )
+
+
+def _rounded(answer: Mapping[str, list[Any]]) -> Table:
+    """Return the answer as people read it: values rounded to their noise; the JSON has all digits."""
+    names = list(answer)
+    three = zip(names, names[1:], names[2:], strict=False)
+    measured = [name for name, low, high in three if low.startswith(f"{name}_low") and high.startswith(f"{name}_high")]
+    labels = [name for name in names if name not in measured]
+    whole = rounded_table(Table(names, list(zip(*answer.values(), strict=True)), labels=labels), measured)
+    return replace(whole, digits=6)
 
 
 def _of_budget(answer: Answer) -> dict[str, str]:
@@ -102,7 +112,10 @@ def certificate_of(answer: Answer) -> Certificate:
             "bounding": answer.bounding,
             "ranges": _ranges(answer),
             **({"rounding": answer.finished.rounding.words} if answer.finished.rounding else {}),
-            "left out": [*answer.left_out, *([included(priced)] if answer.left_out else [])],
+            "left out": [
+                *answer.left_out,
+                *([included(priced)] if answer.left_out else []),
+            ],
             "mechanisms": [measure.words(part) for measure, part in released],
             "record": ", ".join(str(one.number) for one in records) if records[1:] else records[0].number,
             "entry": ", ".join(one.entry_hash for one in records),

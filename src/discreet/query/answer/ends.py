@@ -74,7 +74,8 @@ def rounded_table(whole: Table, names: Sequence[str]) -> Table:
         place = list(whole.columns).index(name)
         three = [shown(*row) for row in zip(*columns[place : place + 3], strict=True)]
         columns[place : place + 3] = [list(one) for one in zip(*three, strict=True)]
-    return Table(whole.columns, [list(row) for row in zip(*columns, strict=True)], whole.caption)
+    rows = [list(row) for row in zip(*columns, strict=True)]
+    return Table(whole.columns, rows, whole.caption, labels=whole.labels)
 
 
 def in_words_with_ends(named: Sequence[tuple[str, Estimate]]) -> str:

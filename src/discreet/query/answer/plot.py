@@ -13,6 +13,7 @@ from discreet.display.plots import BLUE, INK, SOFT, Plot, axes
 from discreet.errors import ParameterError
 from discreet.privacy.estimate import NO_INTERVAL
 from discreet.query.answer.answer import Answer
+from discreet.query.answer.ends import around
 from discreet.query.pricing import in_one_line
 
 if TYPE_CHECKING:
@@ -46,18 +47,19 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
     name = column if column is not None else measured[0]
     if name not in measured:
         raise ParameterError(f"{name!r} is not an aggregate of this answer; there are {', '.join(measured)}")
-    rows = answer._intervals(name, confidence)
-    keys = _key_columns(answer)
+    estimates = [(value, *around(value, low, high)) for value, low, high in answer._intervals(name, confidence)]
+    keys = answer.keys
     drawn = _Drawn(
         name=name,
         keys=keys,
-        labels=list(zip(*(answer[key] for key in keys), strict=True)) if keys else [("",)] * len(rows),
-        values=[math.nan if value is None else float(value) for value, _, _ in rows],
-        below=[0.0 if low is None else max(float(value - low), 0.0) for value, low, _ in rows],
-        above=[0.0 if high is None else max(float(high - value), 0.0) for value, _, high in rows],
-        title=f"{name}, {_interval_words(rows, confidence)}",
+        labels=list(zip(*(answer[key] for key in keys), strict=True)) if keys else [("",)] * len(estimates),
+        values=[math.nan if value is None else float(value) for value, _, _ in estimates],  # NULL is not drawn
+        below=[0.0 if low is None else float(value - low) for value, low, _ in estimates],
+        above=[0.0 if high is None else float(high - value) for value, _, high in estimates],
+        title=f"{name}, {_interval_words(estimates, confidence)}",
     )
-    plot = _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn)
+    missing = "all" if answer.priced.query.totals else "NULL"  # public keys are NULL in totals alone
+    plot = _line(drawn) if len(keys) == 1 and _ordered(answer[keys[0]]) else _bars(drawn, missing)
     if answer.left_out:
         words = textwrap.fill(visible(f"Left out: {in_one_line(answer.left_out, answer.priced)}."), _NOTE_LETTERS)
         plot.figure.set_figheight(plot.figure.get_figheight() + _NOTE_LINE * (words.count("\n") + 2))
@@ -65,9 +67,9 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
     return plot
 
 
-def _interval_words(rows: Sequence[Estimated], confidence: float) -> str:
+def _interval_words(estimates: Sequence[Estimated], confidence: float) -> str:
     """Say which intervals are drawn; all of a column are bought, or none."""
-    bought = all(low is not None or value is None for value, low, _ in rows)
+    bought = not estimates or any(low is not None for _, low, _ in estimates)
     return f"with {100 * confidence:.6g} % intervals" if bought else NO_INTERVAL
 
 
@@ -92,11 +94,11 @@ def _line(drawn: _Drawn) -> Plot:
     return Plot(shown.figure)  # type: ignore[arg-type]
 
 
-def _bars(drawn: _Drawn) -> Plot:
+def _bars(drawn: _Drawn, missing: str) -> Plot:
     """Draw a bar for each of the first groups."""
     shown = slice(0, _MOST_BARS)
     words = [
-        ", ".join("NULL" if value is None else visible(str(value)) for value in label) for label in drawn.labels[shown]
+        ", ".join(missing if value is None else visible(str(value)) for value in label) for label in drawn.labels[shown]
     ]
     count, whole = len(words), len(drawn.values)
     panel = axes(
@@ -123,9 +125,3 @@ def _ordered(values: Sequence[object]) -> bool:
     return len(values) > 2 and all(
         isinstance(value, int | float | date) and not isinstance(value, bool) for value in values
     )
-
-
-def _key_columns(answer: Answer) -> list[str]:
-    """Return the columns of an answer that are keys shown unchanged."""
-    keys = {key.name for key in answer.priced.query.aggregation.keys}
-    return [name for name, shown in zip(answer.columns, answer.finished.shown, strict=True) if shown in keys]

@@ -53,6 +53,11 @@ class UnionAnswer(Answer):
         """The other columns that have an interval in some part."""
         return tuple(name for name, kind in zip(self.columns, self._kinds(), strict=True) if kind and kind != {True})
 
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """The columns without intervals, which tell the rows apart."""
+        return tuple(name for name, kind in zip(self.columns, self._kinds(), strict=True) if not kind)
+
     def _kinds(self) -> list[set[bool]]:
         """Return for each column whether it is released, or computed, in the parts; empty where some has neither."""
         found: list[set[bool]] = []

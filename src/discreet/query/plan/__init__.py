@@ -1,6 +1,6 @@
 """The plan of a query: what is summed over which rows and keys, in one canonical form with one digest."""
 
-from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose, of_values
+from discreet.query.plan.bounding import Bounding, Noise, RowNorms, choose, needs_groups, of_values
 from discreet.query.plan.canonical_form import (
     canonical,
     canonical_parts,

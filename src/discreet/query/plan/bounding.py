@@ -125,7 +125,7 @@ def choose(
     would be stated.
     """
     single = not aggregation.keys
-    by_groups = not aggregation.public or any(_by_groups(one) for one in aggregation.asked)
+    by_groups = needs_groups(aggregation)
     if isinstance(table.unit, UnitIsRow):
         return Bounding(EachRow(), relation, 1, 1, 1, 1, single, f"every row of {table.name} is a unit of its own")
     if aggregation.source.single:
@@ -149,6 +149,11 @@ def choose(
     if not options:
         raise _no_option(aggregation, table, by_groups=by_groups, frames=frames)
     return options[0]
+
+
+def needs_groups(aggregation: Aggregation) -> bool:
+    """Say whether a query needs a bound on the number of groups of a unit."""
+    return not aggregation.public or any(_by_groups(one) for one in aggregation.asked)
 
 
 def _by_groups(one: Aggregate) -> bool:
@@ -246,6 +251,8 @@ def _groups(aggregation: Aggregation, table: TablePolicy) -> tuple[int | None, i
     if not aggregation.keys:
         return 1, 1 if unweighted else _most_rows(table, single=True)
     groups, rows = stated.groups, stated.rows_per_group if stated.rows_per_group is not None else stated.rows
+    if groups is None and stated.rows == 1 and not _clipped(aggregation):
+        groups = 1  # who has one row is in one group
     if aggregation.public:
         every = math.prod(len(key.domain or ()) for key in aggregation.keys)
         groups = min(groups, every) if groups is not None else every if _clipped(aggregation) else None
@@ -256,6 +263,7 @@ def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool,
     """Say which bound the policy lacks, as it is written in a policy file, or in the call of `from_frames`."""
     rows, groups, each = "rows = ...", "groups = ...", "rows_per_group = ..."
     place = f" under [tables.{table.name}]"
+    asked = "beside the question (--groups in the shell)"
     if frames:
         rows, groups, each, place = "rows=", "groups=", "rows_per_group=", " to from_frames"
     if not by_groups:
@@ -269,12 +277,12 @@ def _no_option(aggregation: Aggregation, table: TablePolicy, *, by_groups: bool,
         public = '"public": True' if frames else "public = true"
         return PrivateKeys(
             f"the values of {private} are not public, so the query needs a bound on how many groups one unit can be "
-            f"in. Add {groups} and {each}{place}, declare the key public ({declared}, or {public} beside min and max), "
-            "or give the values with keys=. Nothing was spent."
+            f"in. Add {groups} and {each}{place}, or state groups= and rows_per_group= {asked}; or declare the key "
+            f"public ({declared}, or {public} beside min and max), or give the values with keys=. Nothing was spent."
         )
     return MissingBound(
-        f"COUNT(DISTINCT ...) by group needs a bound on how many groups one unit can be in. Add {groups}{place}. "
-        "Nothing was spent."
+        f"COUNT(DISTINCT ...) by group needs a bound on how many groups one unit can be in. Add {groups}{place}, or "
+        f"state groups= {asked}. Nothing was spent."
     )
 
 

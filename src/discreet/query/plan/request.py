@@ -200,8 +200,8 @@ class Engine(ABC):
     def unique_violated(self, table: str, columns: Sequence[str]) -> bool:
         """Say whether two rows of a public table agree on columns that are declared unique; reads public data only."""
 
-    def public_values(self, table: str, column: str) -> tuple[Value, ...] | None:  # noqa: ARG002  for keys alone
-        """Return the values of a column of a public table, in order; None where they are too many, or not told."""
+    def public_rows(self, table: str, columns: tuple[str, ...]) -> tuple[tuple[Value, ...], ...] | None:  # noqa: ARG002
+        """Return columns of a public table, each row once, in order; None where they are too many, or not told."""
         return None
 
     @abstractmethod

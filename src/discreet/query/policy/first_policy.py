@@ -88,7 +88,8 @@ def skeleton(
         raise ParameterError(f"no table has a column {key_in_toml(unit)}; columns are: {names}", parameter="unit")
     found = find_source(fspath(source), Path())
     typed = (kind or (found.kind if isinstance(found, Source) else None)) is not SourceKind.CSV
-    word = "row" if unit == "row" else re.sub(r"[ _-]*(?:id|key)$", "", unit, flags=re.IGNORECASE) or unit
+    word = "row" if unit == "row" else re.sub(r"[ _-]*(?:id|key)$", "", unit, flags=re.IGNORECASE)
+    word = word if len(word) > 1 else "person"  # of pid, or id
     parts = [_OPENING, _data(fspath(source)), "" if typed else _csv(csv), _PROTECT.format(word=text_in_toml(word))]
     parts.append(_BUDGET.format(person=key_in_toml(word)))
     for name in schema:
@@ -124,6 +125,8 @@ def _table(name: str, unit: str, schema: Schema, holders: list[str], typed: bool
         yield f"unit = {text_in_toml(_in_unit(_spelled(unit, schema[name])), longest=None)}"
         yield "# At most how many rows of one unit may count in an answer? (or: groups = ... and rows_per_group = ...)"
         yield "# rows = ..."
+        yield "# Than how many rows has surely nobody more? What bounding cuts is measured up to there. (optional)"
+        yield "# outer_rows = ..."
     else:
         yield from _whose(name, unit, schema, holders)
     yield "# Does everybody know how many units there are? Then neighbors change one unit, in every table. (optional)"

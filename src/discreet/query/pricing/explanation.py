@@ -203,7 +203,7 @@ def _part(part: Price) -> float:
 
 def _width(measure: Any, part: Any, width: float | None, confidence: float) -> object:
     if width is not None:
-        return f"{width:.5g}"
+        return f"{width:,.0f}" if 1e5 <= width < 1e15 else f"{width:.5g}"  # 104,000 and not 1.04e+05
     if isinstance(measure, QuantilesOfGroups):
         rank = measure.rank_error(part, confidence)
         return f"{rank:.4g} rows in rank" if rank is not None else "in rank, each with an interval"

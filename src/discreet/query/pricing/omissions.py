@@ -6,15 +6,19 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 
-from discreet.query.expression import Apply, Column, Expression, Operation
+from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
 from discreet.query.measures import NumberOfValues, UnitTotals
 from discreet.query.plan import (
     Aggregate,
     EachRow,
     Groups,
+    MatchKind,
     MeasureKind,
     NormWeights,
+    PrivateJoin,
+    RowSource,
     RowWeights,
+    Scan,
     written_expression,
 )
 from discreet.query.pricing.priced_query import PricedQuery
@@ -63,7 +67,7 @@ def included(made: PricedQuery) -> str:
 def _of_units(made: PricedQuery, who: str) -> list[str]:
     """Say what becomes of a unit with more rows, or in more groups, than the form lets through."""
     form, source = made.bounding.form, made.query.aggregation.source
-    rows_of = f"rows of {' and '.join(source.tables)}" if source.tables else "rows"
+    rows_of = f"rows of {' and '.join(_counted(source))}"
     weighed = any(one.sums is None and one.kind not in _WHOLE for one in made.query.aggregation.asked)
     match form:
         case EachRow() if made.bounded is not None:
@@ -75,12 +79,21 @@ def _of_units(made: PricedQuery, who: str) -> list[str]:
             return [f"{who} with more than {_rows(rows, rows_of)}{in_all} counts as {rows:,}"]
         case NormWeights(rows):
             return [
-                f"{who} with more than {_rows(rows, rows_of)} in one group counts as {rows:,} there; with rows in "
-                f"several groups, as numbers whose squares add up to {rows:,}^2"
+                f"{who} with more than {_rows(rows, rows_of)} in one group counts as {rows:,} there; in several groups "
+                f"as fewer in each, so that the squares add up to {rows:,}^2 at most"
             ]
         case Groups(groups, rows):
             return [*_of_groups(made, who, groups), *([_in_group(made, who, rows, rows_of)] if weighed else [])]
     raise TypeError(f"no words for {type(form).__name__}")
+
+
+def _counted(source: RowSource) -> list[str]:
+    """Return the tables whose rows are counted: not those by which a cohort was chosen."""
+    if isinstance(source, Scan):
+        return [source.table]
+    chosen = isinstance(source, PrivateJoin) and source.kind in (MatchKind.SEMI, MatchKind.ANTI)
+    beneath = source.sources[:1] if chosen else source.sources
+    return list(dict.fromkeys(table for one in beneath for table in _counted(one)))
 
 
 def _of_groups(made: PricedQuery, who: str, groups: int) -> list[str]:
@@ -148,13 +161,53 @@ def _of_keys(made: PricedQuery) -> list[str]:
     aggregation = made.query.aggregation
     found = []
     for key in aggregation.keys:
-        if key.domain is not None and not (len(key.domain) == 2 and set(map(type, key.domain)) == {bool}):
-            others = "" if None in key.domain else ", or NULL,"
-            public = f"the {len(key.domain):,} public values{others}"
-            found.append(f"rows whose {key.label} is none of {public} are in no group")
+        if key.domain is None or _always_named(key.expression, frozenset(key.domain)):
+            continue
+        if len(key.domain) == 2 and set(map(type, key.domain)) == {bool}:
+            found.append(f"rows whose {key.label} is NULL are in no group")
+            continue
+        others = "" if _never_null(key.expression) else ", or NULL,"
+        values = f"the {len(key.domain):,} public values" if key.domain[1:] else "the one public value"
+        found.append(f"rows whose {key.label} is none of {values}{others} are in no group")
     if not aggregation.public:
         found.append("a group that few have is not shown")
     return found
+
+
+def _never_null(key: Expression) -> bool:
+    """Say whether a key has a value whatever the row holds: COALESCE(x, constant), IS NULL."""
+    if not isinstance(key, Apply) or key.operation is Operation.IS_NULL:
+        return isinstance(key, Apply)
+    return key.operation is Operation.COALESCE and _constant(key.arguments[-1])
+
+
+def _always_named(key: Expression, domain: frozenset[Value]) -> bool:
+    """Say whether every row is in a group, whatever it holds."""
+    if not isinstance(key, Apply):
+        return False
+    if key.operation is not Operation.CASE:
+        return domain == {False, True} and key.type is Type.BOOLEAN and _never_null(key)
+    *pairs, last = key.arguments
+    branches = zip(pairs[::2], pairs[1::2], strict=True)
+    return _is_one_of(last, domain) and all(
+        _is_one_of(result, domain) or _among(condition, result, domain) for condition, result in branches
+    )
+
+
+def _constant(expression: Expression) -> bool:
+    return isinstance(expression, Literal) and expression.value is not None
+
+
+def _is_one_of(expression: Expression, domain: frozenset[Value]) -> bool:
+    return isinstance(expression, Literal) and expression.value in domain
+
+
+def _among(condition: Expression, result: Expression, domain: frozenset[Value]) -> bool:
+    """Say whether a branch is CASE WHEN x IN (constants) THEN x, and these are public values."""
+    if not isinstance(condition, Apply) or condition.operation is not Operation.IN:
+        return False
+    first, *others = condition.arguments
+    return first == result and all(_is_one_of(one, domain) for one in others)
 
 
 def _shortened(expression: Expression) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
-from itertools import islice, product
+from itertools import chain, islice, product
 
 from discreet.errors import ParameterError
 from discreet.query.expression import (
@@ -23,13 +23,16 @@ from discreet.query.expression import (
     Type,
     Value,
     plain_value,
+    typing_rules,
 )
 from discreet.query.policy import LARGEST_DOMAIN
 from discreet.query.reading.rows import Visible
 
 Evaluate = Callable[[Expression, Mapping[str, list[Value]]], Sequence[Value]]
-PublicValues = Callable[[str, str], Sequence[Value] | None]  # of a column of a public table; None where they are many
+PublicRows = Callable[[str, tuple[str, ...]], Sequence[tuple[Value, ...]] | None]  # columns of a public table, each row
+# once; None where they are many
 
+_MOST_PUBLIC_ROWS = 10_000  # of a table whose conditions carry over to others
 _MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
 _Leaves = dict[str, tuple[Value, ...]]
 
@@ -58,6 +61,120 @@ def public_domain(
     if outer is not None and evaluate is not None and few:
         return _image(outer, leaves, evaluate)
     return _by_itself(definition)
+
+
+def named_values(definition: Expression, true: Sequence[Expression]) -> tuple[Value, ...] | None:
+    """Return the values of a key that conditions on every row list, in order: x IN (constants), or x = constant."""
+    listed: list[set[Value]] = []
+    for one in true:
+        if not isinstance(one, Apply) or one.operation not in (Operation.IN, Operation.EQUAL):
+            continue
+        first, *others = one.arguments
+        if one.operation is Operation.EQUAL and definition == others[0]:
+            first, others = others[0], [first]
+        if definition == first and all(isinstance(other, Literal) for other in others):
+            listed.append({other.value for other in others if isinstance(other, Literal) and other.value is not None})
+    if not any(listed):
+        return None
+    values = set.intersection(*listed) or set.union(*listed)  # in whatever order the conditions are written
+    return tuple(sorted(values))  # type: ignore[type-var]  # values of one type
+
+
+def narrowed(
+    definition: Expression, base: Mapping[str, Visible], true: Sequence[Expression], evaluate: Evaluate | None
+) -> Mapping[str, Visible]:
+    """Return what is known of columns, without the values for which a condition on every row is not true.
+
+    Nothing private is read: the conditions are those of the query. A group that is left out could have no row. Times
+    keep their values, since midnight stands for a whole day.
+    """
+    found = dict(base)
+    if evaluate is None:
+        return found
+    for column in definition.columns():
+        known = base.get(column.name)
+        conditions = [one for one in true if {part.name for part in one.columns()} == {column.name}]
+        if known is None or known.declared is None or not conditions or column.type is Type.TIMESTAMP:
+            continue
+        values = () if isinstance(definition, Column) and known.declared.domain is None else _finite(known) or ()
+        met = evaluate(_all_of(conditions), {column.name: list(values)}) if values else ()
+        kept = tuple(value for value, yes in zip(values, met, strict=True) if yes is True)
+        if kept:
+            found[column.name] = replace(known, declared=replace(known.declared, values=kept))
+    return found
+
+
+def _all_of(conditions: Sequence[Expression]) -> Expression:
+    """Return conditions joined by AND, half by half, so that many are nested in few brackets."""
+    if len(conditions) == 1:
+        return conditions[0]
+    half = len(conditions) // 2
+    return typing_rules.apply(Operation.AND, _all_of(conditions[:half]), _all_of(conditions[half:]))
+
+
+_Rows = list[dict[str, Value]]
+
+
+def joined_values(
+    definition: Expression,
+    base: Mapping[str, Visible],
+    true: Sequence[Expression],
+    evaluate: Evaluate | None,
+    public_rows: PublicRows | None,
+) -> dict[str, tuple[Value, ...]]:
+    """Return the values of columns of public tables that meet the conditions on public tables alone.
+
+    A condition on a region leaves the nations of that region, by the equality that joins the two tables. Only public
+    tables are read: a group that is left out could have no row.
+    """
+    public = {name for name, one in base.items() if one.public}
+    asked = {column.name for column in definition.columns()} & public
+    told = {one: sorted({part.name for part in one.columns()}) for one in true}
+    told = {one: names for one, names in told.items() if names and public.issuperset(names)}
+    links = [pair for pair in map(_two_columns, told) if pair is not None]
+    if not asked or len(links) == len(told) or evaluate is None or public_rows is None:
+        return {}
+    tables = _rows_of({*asked, *chain(*told.values())}, base, public_rows)
+    for table, rows in tables.items():
+        own = [one for one, names in told.items() if {_table_of(name, base) for name in names} == {table}]
+        if own and rows:
+            read = {name for one in own for name in told[one]}
+            met = evaluate(_all_of(own), {name: [row[name] for row in rows] for name in sorted(read)})
+            tables[table] = [row for row, yes in zip(rows, met, strict=True) if yes is True]
+    known = [pair for pair in links if {_table_of(name, base) for name in pair} <= set(tables)]
+    for pair in known * len(tables):  # every round carries a condition one join further
+        for mine, other in (pair, pair[::-1]):
+            among = {row[other] for row in tables[_table_of(other, base)]} - {None}
+            holder = _table_of(mine, base)
+            tables[holder] = [row for row in tables[holder] if row[mine] in among]
+    left = {name: {row[name] for row in tables.get(_table_of(name, base), ())} - {None} for name in asked}
+    return {name: tuple(sorted(values)) for name, values in left.items() if values}  # type: ignore[type-var]
+
+
+def _rows_of(names: set[str], base: Mapping[str, Visible], public_rows: PublicRows) -> dict[str, _Rows]:
+    """Return these columns of public tables, for each table that is joined and is not long."""
+    read: dict[str, list[str]] = {}
+    for name in sorted(names):
+        read.setdefault(_table_of(name, base), []).append(name)
+    tables = {}
+    for table, columns in read.items():
+        rows = public_rows(base[columns[0]].public, tuple(base[name].name for name in columns))
+        if rows is not None and len(rows) <= _MOST_PUBLIC_ROWS:
+            tables[table] = [dict(zip(columns, row, strict=True)) for row in rows]
+    return tables
+
+
+def _table_of(name: str, base: Mapping[str, Visible]) -> str:
+    """Return what stands before the name of a column: one name for each table that is joined."""
+    return name.removesuffix(f".{base[name].name}")
+
+
+def _two_columns(condition: Expression) -> tuple[str, str] | None:
+    """Return the two columns of an equality between columns; None for other conditions."""
+    if not isinstance(condition, Apply) or condition.operation is not Operation.EQUAL:
+        return None
+    first, second = condition.arguments
+    return (first.name, second.name) if isinstance(first, Column) and isinstance(second, Column) else None
 
 
 def _image(expression: Expression, leaves: _Leaves, evaluate: Evaluate) -> tuple[Value, ...] | None:

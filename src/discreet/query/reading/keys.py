@@ -8,7 +8,15 @@ from dataclasses import dataclass, replace
 from discreet.errors import ParameterError
 from discreet.query.expression import Expression, Operation, Type, Value, typing_rules
 from discreet.query.plan import Key
-from discreet.query.reading.key_domains import Evaluate, PublicValues, public_domain, stated_keys
+from discreet.query.reading.key_domains import (
+    Evaluate,
+    PublicRows,
+    joined_values,
+    named_values,
+    narrowed,
+    public_domain,
+    stated_keys,
+)
 from discreet.query.reading.parse import fold, look_up
 from discreet.query.reading.rows import ReadableRows, Visible
 
@@ -22,7 +30,7 @@ class KeyValues:
 
     given: Mapping[str, Sequence[object]]
     evaluate: Evaluate | None
-    public_values: PublicValues | None
+    public_rows: PublicRows | None
 
     def key(self, source: ReadableRows, expression: Expression, name: str, column: str | None, used: set[str]) -> Key:
         """Return a key with its public domain; `column` is the one that it is, `used` takes the name in the call."""
@@ -36,24 +44,38 @@ class KeyValues:
         return Key(name, expression, self._domain(source, expression))
 
     def _domain(self, source: ReadableRows, expression: Expression) -> tuple[Value, ...] | None:
-        """Return the public values of a key that follow from declarations and from public tables."""
+        """Return the public values of a key that follow from the query, from declarations and from public tables."""
         definition, _ = source.scope.definition(expression)
-        return public_domain(definition, self._known(definition, source.scope.base), self.evaluate)
+        if definition is None:
+            return None
+        true = source.scope.true
+        named = named_values(definition, true)
+        if named is not None:
+            return named
+        known = narrowed(definition, self._known(definition, source.scope.base, true), true, self.evaluate)
+        return public_domain(definition, known, self.evaluate)
 
-    def _known(self, definition: Expression | None, base: Mapping[str, Visible]) -> Mapping[str, Visible]:
+    def _known(
+        self, definition: Expression, base: Mapping[str, Visible], true: Sequence[Expression]
+    ) -> Mapping[str, Visible]:
         """Return what is known of columns, with the values of those of public tables that a definition reads.
 
         A public table tells its own values: nobody's row is looked at. Of reals no list of values is made.
         """
         found = dict(base)
-        for column in definition.columns() if definition is not None and self.public_values is not None else ():
+        met = joined_values(definition, base, true, self.evaluate, self.public_rows)
+        for column in definition.columns():
             known = base.get(column.name)
-            if known is None or not known.public or known.declared is None or known.declared.domain is not None:
+            if known is None or not known.public or known.declared is None or column.type is Type.REAL:
                 continue
-            if self.public_values is not None and column.type is not Type.REAL:
-                listed = self.public_values(known.public, known.name)
-                if listed:
-                    found[column.name] = replace(known, declared=replace(known.declared, values=tuple(listed)))
+            declared, listed = known.declared.domain, met.get(column.name)
+            if listed is None and declared is None and self.public_rows is not None:
+                rows = self.public_rows(known.public, (known.name,))
+                listed = None if rows is None else tuple(row[0] for row in rows if row[0] is not None)
+            if listed and declared is not None:
+                listed = tuple(one for one in declared if one in set(listed))
+            if listed:
+                found[column.name] = replace(known, declared=replace(known.declared, values=listed))
         return found
 
     def _with_others(

@@ -21,7 +21,7 @@ from discreet.query.plan import QueryPlan, Scan, UnionOfAnswers
 from discreet.query.policy import LARGEST_DOMAIN, Policy
 from discreet.query.reading.answers import Released, added_up, around, selects_of, together
 from discreet.query.reading.grouping import aggregate
-from discreet.query.reading.key_domains import Evaluate, PublicValues
+from discreet.query.reading.key_domains import Evaluate, PublicRows
 from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.parse import (
     clauses,
@@ -53,15 +53,15 @@ def read_query(
     bounds: Mapping[str, tuple[object, object]] | None = None,
     keys: Mapping[str, Sequence[Value]] | None = None,
     evaluate: Evaluate | None = None,
-    public_values: PublicValues | None = None,
+    public_rows: PublicRows | None = None,
     sums: Mapping[str, tuple[object, object]] | None = None,
 ) -> QueryPlan:
     """Return what a query means, or refuse it; no data is read.
 
     `bounds` gives ranges by the name of a column or of an aggregate in the answer, `keys` the values of a key by the
     name of a column or of the key in the answer. `evaluate` computes an expression for given values of its columns;
-    with it, keys that are expressions of columns with declared values are public too. `public_values` tells the values
-    of a column of a public table, for keys whose values nobody declared. `sums` gives ranges of what one unit adds to a
+    with it, keys that are expressions of columns with declared values are public too. `public_rows` tells columns of a
+    public table, each row once, for keys whose values nobody declared. `sums` gives ranges of what one unit adds to a
     group, by the name of a SUM or COUNT in the answer, or by the aggregate as it is written.
 
     The plan is a function of the text, the policy, the arguments and public tables: nothing private is looked at.
@@ -72,7 +72,7 @@ def read_query(
         bounds=bounds,
         keys=keys,
         evaluate=evaluate,
-        public_values=public_values,
+        public_rows=public_rows,
         sums=sums,
     )
     if isinstance(found, UnionOfAnswers):
@@ -87,7 +87,7 @@ def read_answers(
     bounds: Mapping[str, tuple[object, object]] | None = None,
     keys: Mapping[str, Sequence[Value]] | None = None,
     evaluate: Evaluate | None = None,
-    public_values: PublicValues | None = None,
+    public_rows: PublicRows | None = None,
     sums: Mapping[str, tuple[object, object]] | None = None,
 ) -> QueryPlan | UnionOfAnswers:
     """Return what a query means, or several with UNION between them; the arguments are those of `read_query`."""
@@ -95,7 +95,7 @@ def read_answers(
     ranges = {name: stated_bounds(pair, name=name) for name, pair in stated.items()}
     listed = _by_name(keys, "keys", 'lists of values: keys={"region": [...]}')
     totals = _ranges_of_sums(sums)
-    reading = _Reading(policy, ranges, KeyValues(listed, evaluate, public_values), totals)
+    reading = _Reading(policy, ranges, KeyValues(listed, evaluate, public_rows), totals)
     try:
         tree = parse_answers(sql)
         parts = reading.answers(tree)

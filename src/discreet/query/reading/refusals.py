@@ -47,7 +47,7 @@ def _named(why: str, *nodes: str) -> dict[str, str]:
 
 _REASONS: dict[str, str] = {
     "Select.hint": "Hints are not understood: leave them out.",
-    "Select.distinct": "DISTINCT is understood on answers alone: groups are distinct already; leave it out.",
+    "Select.distinct": "DISTINCT of rows is not understood. GROUP BY the same columns in its place, and ask COUNT(*).",
     "Select.into": f"SELECT INTO {_STATEMENT}",
     "Select.qualify": f"QUALIFY of rows {_WINDOW}",
     "Select.windows": f"WINDOW over rows {_WINDOW}",

@@ -13,7 +13,7 @@ from fractions import Fraction
 from sqlglot import exp
 
 from discreet.errors import UnknownName, UnsupportedSQL
-from discreet.query.expression import Column, Expression, Interval
+from discreet.query.expression import Apply, Column, Expression, Interval, Operation
 from discreet.query.plan import FilterRows, Project, RowSource, Scan
 from discreet.query.policy import ColumnPolicy, Policy, TablePolicy, UnitColumn, UnitLink, undeclared
 from discreet.query.reading.expressions import LARGEST_EXPRESSION, Reader
@@ -51,10 +51,14 @@ class Visible:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The columns that can be read at one place, and the columns of the tables that they are made of."""
+    """The columns that can be read at one place, and the columns of the tables that they are made of.
+
+    `true` holds conditions on columns of the tables that every row meets, for the keys: some of them, not all.
+    """
 
     visible: tuple[Visible, ...]
     base: Mapping[str, Visible]
+    true: tuple[Expression, ...] = ()
     alike: dict[str, list[Visible]] = field(default_factory=dict, init=False, repr=False, compare=False)  # by name
 
     def __post_init__(self) -> None:
@@ -88,7 +92,13 @@ class Scope:
 
     def under(self, table: str) -> Scope:
         """Return the same columns under another name of the table."""
-        return Scope(tuple(replace(one, table=table, qualified_only=False) for one in self.visible), self.base)
+        visible = tuple(replace(one, table=table, qualified_only=False) for one in self.visible)
+        return replace(self, visible=visible)
+
+    def where(self, condition: Expression) -> Scope:
+        """Return the same columns of rows for which a condition is true."""
+        told = [self.definition(one)[0] for one in _joined_by_and(condition)]
+        return replace(self, true=(*self.true, *(one for one in told if one is not None)))
 
     def from_unit(self, expression: Expression) -> bool:
         """Say whether the unit of protection, or anything computed from it, is read in an expression."""
@@ -197,7 +207,8 @@ def kept(source: ReadableRows, conditions: Sequence[exp.Expr]) -> ReadableRows:
     whole = conditions[0]
     for one in conditions[1:]:
         whole = exp.And(this=whole, expression=one)  # a chain, which the reader knows to be no deeper than its parts
-    return ReadableRows(FilterRows(source.rows, source.reader().condition(whole)), source.scope)
+    condition = source.reader().condition(whole)
+    return ReadableRows(FilterRows(source.rows, condition), source.scope.where(condition))
 
 
 def project(source: ReadableRows, select: exp.Select) -> ReadableRows:
@@ -217,7 +228,19 @@ def project(source: ReadableRows, select: exp.Select) -> ReadableRows:
         known = found or Visible("", label, made, definition)
         known = replace(known, from_unit=source.scope.from_unit(expression))
         visible.append(replace(known, table="", name=label, column=made, definition=definition, size=size))
-    return ReadableRows(Project(source.rows, tuple(columns)), Scope(tuple(visible), source.scope.base))
+    return ReadableRows(Project(source.rows, tuple(columns)), replace(source.scope, visible=tuple(visible)))
+
+
+def _joined_by_and(condition: Expression) -> list[Expression]:
+    """Return the conditions that AND joins, from the left to the right."""
+    found, waiting = [], [condition]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Apply) and one.operation is Operation.AND:
+            waiting += reversed(one.arguments)
+        else:
+            found.append(one)
+    return found
 
 
 def _refuse_aggregate(node: exp.Expr) -> Expression | None:

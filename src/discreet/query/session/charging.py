@@ -28,7 +28,15 @@ from discreet.privacy.guarantees import in_words
 from discreet.query.answer import Record, guarantee_together
 from discreet.query.engines import evaluate
 from discreet.query.expression import Value
-from discreet.query.plan import LARGEST_BOUND, Engine, MeasureKind, PublicJoin, QueryPlan, UnionOfAnswers, stated_limits
+from discreet.query.plan import (
+    LARGEST_BOUND,
+    Engine,
+    PublicJoin,
+    QueryPlan,
+    UnionOfAnswers,
+    needs_groups,
+    stated_limits,
+)
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow, UnitLimits
 from discreet.query.pricing import PricedQuery, fresh_digest, nothing_spent, one_of, priced
 from discreet.query.reading import read_answers, read_query
@@ -67,7 +75,7 @@ class Charging:
         self._failed = False
         self._bounded: dict[str, tuple[str, int]] = {}
         self._unique: dict[tuple[str, tuple[str, ...]], bool] = {}
-        self._listed: dict[tuple[str, str], tuple[Value, ...] | None] = {}
+        self._listed: dict[tuple[str, tuple[str, ...]], tuple[tuple[Value, ...], ...] | None] = {}
         self._lock = threading.RLock()
 
     @cached_property
@@ -111,7 +119,7 @@ class Charging:
             )
         handle, rows = self._bounded.get(query.aggregation.table, (None, None))
         if handle is not None and (
-            _needs_groups(query) or not query.aggregation.source.plain or stated != UnitLimits() or bias
+            needs_groups(query.aggregation) or not query.aggregation.source.plain or stated != UnitLimits() or bias
         ):
             handle, rows = None, None
         options: dict[str, Any] = {"rows_expected": rows_expected, "bounded": handle, "bounded_rows": rows}
@@ -128,7 +136,7 @@ class Charging:
         **stated: Mapping[str, Any] | None,
     ) -> tuple[list[PricedQuery], UnionOfAnswers | None]:
         """Read and price a query, or several with UNION between them, each at an equal part of the price."""
-        plan = read_answers(sql, self.policy, evaluate=_image, public_values=self._public_values, **stated)
+        plan = read_answers(sql, self.policy, evaluate=_image, public_rows=self._public_rows, **stated)
         options: dict[str, Any] = {"rows_expected": rows_expected, "limits": limits, "bias": bias}
         if not isinstance(plan, UnionOfAnswers):
             return [self.priced_plan(plan, price, **options)], None
@@ -153,7 +161,7 @@ class Charging:
 
     def read(self, sql: str, **stated: Mapping[str, Any] | None) -> QueryPlan:
         """Read a query, with the ranges and keys that are stated beside it."""
-        return read_query(sql, self.policy, evaluate=_image, public_values=self._public_values, **stated)
+        return read_query(sql, self.policy, evaluate=_image, public_rows=self._public_rows, **stated)
 
     def __reduce__(self) -> NoReturn:
         raise NotCopyable("a session cannot be copied or pickled; open the policy again in the other process")
@@ -180,12 +188,12 @@ class Charging:
             if isinstance(rows, PublicJoin):
                 self._check_unique(rows.table, tuple(sorted(column for _, column in rows.keys)))
 
-    def _public_values(self, table: str, column: str) -> tuple[Value, ...] | None:
-        """Return the values of a column of a public table, read once."""
-        if (table, column) not in self._listed:
+    def _public_rows(self, table: str, columns: tuple[str, ...]) -> tuple[tuple[Value, ...], ...] | None:
+        """Return columns of a public table, read once."""
+        if (table, columns) not in self._listed:
             self.refuse_after_failure()
-            self._listed[table, column] = self.engine.public_values(table, column)
-        return self._listed[table, column]
+            self._listed[table, columns] = self.engine.public_rows(table, columns)
+        return self._listed[table, columns]
 
     def _check_unique(self, table: str, columns: tuple[str, ...]) -> None:
         if (table, columns) not in self._unique:
@@ -331,11 +339,6 @@ def _limits(rows: int | None = None, groups: int | None = None, rows_per_group: 
             f"groups times rows_per_group must be at most {LARGEST_BOUND}. Nothing was spent.", parameter="groups"
         )
     return found
-
-
-def _needs_groups(query: QueryPlan) -> bool:
-    units = any(one.kind is MeasureKind.COUNT_UNITS or one.sums is not None for one in query.aggregation.asked)
-    return units or not query.aggregation.public
 
 
 def _image(expression: Any, columns: Mapping[str, list[Any]]) -> list[Any]:

@@ -189,14 +189,16 @@ class DuckDBEngine(Engine):
         )
         return bool(self._answered(lambda: self._connection.execute(counted).fetchall())[0][0])
 
-    def public_values(self, table: str, column: str) -> tuple[Value, ...] | None:
-        """Return the values of a column of a public table, in order, NULL aside; None where they are too many."""
+    def public_rows(self, table: str, columns: tuple[str, ...]) -> tuple[tuple[Value, ...], ...] | None:
+        """Return columns of a public table, each row once, in order, NULL last; None where they are too many."""
         if table not in self._tables.policy.public:
             raise UnknownName(f"the policy has no public table {table!r}")
-        read = f"{self._tables.read(table, column, 't')} AS v FROM {self._tables.of(table).name} AS t"
-        listed = f"SELECT DISTINCT v FROM (SELECT {read}) WHERE v IS NOT NULL LIMIT {LARGEST_DOMAIN + 1}"
+        read = ", ".join(f"{self._tables.read(table, one, 't')} AS v{place}" for place, one in enumerate(columns))
+        names = ", ".join(f"v{place} NULLS LAST" for place in range(len(columns)))
+        rows = f"SELECT DISTINCT * FROM (SELECT {read} FROM {self._tables.of(table).name} AS t)"
+        listed = f"{rows} ORDER BY {names} LIMIT {LARGEST_DOMAIN + 2}"
         found = self._outcome(lambda: self._connection.execute(listed).fetchall())
-        return None if found is None or len(found) > LARGEST_DOMAIN else tuple(sorted(row[0] for row in found))
+        return None if found is None or len(found) > LARGEST_DOMAIN + 1 else tuple(found)
 
     def close(self) -> None:
         """Let go of the database and of everything spilled."""

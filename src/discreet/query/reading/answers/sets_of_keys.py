@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
+from fractions import Fraction
 
 from sqlglot import exp
 
@@ -72,9 +73,11 @@ def check_totals(aggregation: Aggregation) -> None:
     """Refuse totals of what does not add up over groups, and of groups of which only some are named."""
     for one in aggregation.asked:
         if one.kind not in _ADD_UP:
+            asked = "MEDIAN" if one.level == Fraction(1, 2) else one.kind.value
+            twice = ": who is in two of them would count twice" if "DISTINCT" in asked else ""
             raise UnsupportedSQL(
-                f"{one.kind.value} does not add up over groups: who is in two of them would count twice. Ask for its "
-                "totals in a query of their own, with fewer keys in GROUP BY."
+                f"{asked} does not add up over groups{twice}. Ask for its totals in a query of their own, with fewer "
+                "keys in GROUP BY."
             )
     for key in aggregation.keys:
         if key.domain is None:

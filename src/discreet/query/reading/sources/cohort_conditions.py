@@ -20,7 +20,7 @@ from discreet.query.reading.parse import bare, clauses, conjuncts, has_aggregate
 from discreet.query.reading.refusals import reason
 from discreet.query.reading.rows import UNIT, ReadableRows, Visible, kept
 from discreet.query.reading.sources.context import Context, Known
-from discreet.query.reading.sources.from_list import ANSWERS, rows_of
+from discreet.query.reading.sources.from_list import rows_of
 from discreet.query.reading.sources.private_join import OtherSide, all_of, along, anchored
 
 
@@ -112,9 +112,7 @@ def _check_from(node: exp.Expr, kind: str) -> None:
 def _answerless(found: ReadableRows | Released) -> ReadableRows:
     """Return rows; an answer of private rows cannot choose among rows."""
     if isinstance(found, Released):
-        raise UnsupportedSQL(
-            f"{ANSWERS[:-1]}, nor do they choose rows: ask first, and write the values of the answer into WHERE."
-        )
+        raise UnsupportedSQL("Answers do not choose rows: ask first, and write the values of the answer into WHERE.")
     return found
 
 

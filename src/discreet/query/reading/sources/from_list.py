@@ -18,7 +18,10 @@ from discreet.query.reading.sources.context import Context, Known
 from discreet.query.reading.sources.private_join import anchored, private_join, refused
 from discreet.query.reading.sources.public_join import PublicSide, pair_of_columns, public_join
 
-ANSWERS = "Answers are not joined with tables. Join the public table before GROUP BY."
+ANSWERS = (
+    "Answers are not joined. Join tables before GROUP BY, and ask for parts of one table in one query, such as "
+    "COUNT(*) FILTER (WHERE ...)."
+)
 
 
 def rows_of(

@@ -41,7 +41,8 @@ class OtherSide:
             visible.append(replace(one, column=made, definition=definition))
             names.append((made.name, one))
         renamed = {base[name].name: replace(one, column=base[name]) for name, one in rows.scope.base.items()}
-        return cls(rows, Scope(tuple(visible), renamed), tuple(names))
+        true = tuple(substitute(one, base) for one in rows.scope.true)
+        return cls(rows, Scope(tuple(visible), renamed, true), tuple(names))
 
     def matched(self, first: ReadableRows, condition: Expression | None, kind: MatchKind) -> ReadableRows:
         """Return the first rows matched with the others."""
@@ -49,13 +50,14 @@ class OtherSide:
         rows = PrivateJoin(first.rows, self.rows.rows, columns, condition, kind)
         if kind in (MatchKind.SEMI, MatchKind.ANTI):
             return ReadableRows(rows, first.scope)
-        scope = Scope((*first.scope.visible, *self.scope.visible), {**first.scope.base, **self.scope.base})
+        true = first.scope.true + (self.scope.true if kind is MatchKind.INNER else ())
+        scope = Scope((*first.scope.visible, *self.scope.visible), {**first.scope.base, **self.scope.base}, true)
         return ReadableRows(rows, scope)
 
     def optional(self) -> OtherSide:
         """Return the same side where it may be missing: a column that is NULL there names no unit."""
         visible = tuple(replace(one, unit=False, anchor=()) for one in self.scope.visible)
-        return replace(self, scope=Scope(visible, self.scope.base))
+        return replace(self, scope=replace(self.scope, visible=visible, true=()))
 
     def merged(self, names: Sequence[str]) -> OtherSide:
         """Return the same side with columns of USING, which are read by the name of the table alone."""
@@ -63,7 +65,7 @@ class OtherSide:
         visible = [
             replace(one, qualified_only=one.qualified_only or fold(one.name) in folded) for one in self.scope.visible
         ]
-        return replace(self, scope=Scope(tuple(visible), self.scope.base))
+        return replace(self, scope=replace(self.scope, visible=tuple(visible)))
 
 
 def private_join(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
-from discreet.query.expression import Expression, Interval
+from discreet.query.expression import Expression, Interval, Operation
+from discreet.query.expression.typing_rules import apply
 from discreet.query.plan import JoinKind, PublicJoin
 from discreet.query.policy import PublicTable
 from discreet.query.reading.parse import bare, conjuncts, fold, only, shown, table_alias
@@ -75,7 +76,10 @@ class PublicSide:
             replace(one, qualified_only=one.name in merged, from_unit=one.name in units) for one in self.scope.visible
         ]
         base = {**source.scope.base, **{one.column.name: one for one in self.scope.visible}}
-        return ReadableRows(rows, Scope((*source.scope.visible, *visible), base))
+        equal = [(source.scope.definition(left)[0], one.column) for left, one in pairs if kind is JoinKind.INNER]
+        met = [apply(Operation.EQUAL, left, right) for left, right in equal if left is not None]
+        true = (*source.scope.true, *met)
+        return ReadableRows(rows, Scope((*source.scope.visible, *visible), base, true))
 
 
 def public_join(source: ReadableRows, side: PublicSide, node: exp.Join, kind: JoinKind) -> ReadableRows:

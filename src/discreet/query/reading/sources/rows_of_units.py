@@ -102,7 +102,8 @@ class _Reading:
         made = PerUnit(self.source.rows, keys, tuple(self.values.values()))
         kept = made if condition is None else FilterRows(made, condition)
         visible = [self._shown(label, expression) for label, expression in columns]
-        return ReadableRows(Project(kept, tuple(columns)), Scope(tuple(visible), self.base))
+        scope = Scope(tuple(visible), self.base, self.source.scope.true)  # true of the rows, and so of their keys
+        return ReadableRows(Project(kept, tuple(columns)), scope)
 
     def _term(self, node: exp.Expr) -> None:
         """Add a term of GROUP BY; the column of the unit is the same in all rows of a unit, so it is no key."""
