@@ -60,7 +60,7 @@ class _Steps:
 
 def tilt(root: TreePart, total: int | None = None) -> None:
     """Set the tilts of a tree, given its public total or none."""
-    _start(root, total)
+    start(root, total)
     steps = {part: _Steps() for part in root.sums()}
     for _ in range(_SWEEPS):
         found: dict[TreePart, _Moments] = {cell: _of_cell(cell) for cell in root.cells()}
@@ -71,7 +71,7 @@ def tilt(root: TreePart, total: int | None = None) -> None:
             return
 
 
-def _start(root: TreePart, total: int | None) -> None:
+def start(root: TreePart, total: int | None) -> None:
     """Start without tilts, but for sums of cells that nothing bounds, or whose prior outweighs what was released."""
     for part in root.sums():
         if part is not root and part.weight is None:
