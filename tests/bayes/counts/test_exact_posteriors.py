@@ -201,6 +201,15 @@ def test_three_cells_of_an_unknown_number_of_people(law, pmf, prior, seen):
         assert found.log_evidence == pytest.approx(math.log(reference.weights.sum()), abs=1e-11)
 
 
+@pytest.mark.theorem("BetaBinomial.accuracy")
+def test_digits_that_a_prior_of_millions_takes_are_said():
+    """Logarithms of some 10^7 have a rounding of some 10^-9."""
+    seen = latent([("x",)], [((0,), 10**6, DiscreteLaplace(2), 1)])
+    few = BetaBinomial(1, 1, people=4 * 10**6).posterior_of(seen, generator=RNG)
+    many = BetaBinomial(1e6, 3e6, people=4 * 10**6).posterior_of(seen, generator=RNG)
+    assert (few.method, many.method) == ("exact to 1e-15", "exact to 1e-08")
+
+
 @pytest.mark.theorem("DirichletMultinomial.accuracy")
 @pytest.mark.parametrize(
     ("people", "prior", "released"),

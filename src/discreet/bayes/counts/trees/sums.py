@@ -41,6 +41,7 @@ from discreet.errors import InputError
 _DEEP = 1e-150  # of the mass at either end, where nothing may be lost; products of two are still floats
 _NOISE = 1e-14  # of the largest mass
 _LOGARITHM = 1e-14  # relative error of a weight: of some logarithms of size 30, and of an exponential function
+_UNIT, _PLAIN = 2.0**-52, 30.0  # logarithms of priors beyond this, as of millions, are rounded by more
 
 
 @dataclass(eq=False)
@@ -116,7 +117,8 @@ class CellPart(TreePart):
         found = self.window(self.trimmed)
         tilted = found.logs + self.outer * np.arange(len(found.logs))
         top = float(tilted.max())
-        rough = Message(found.start, np.exp(tilted - top), top)
+        rounding = _UNIT * max(0.0, float(found.logs[tilted.argmax()]) - _PLAIN)
+        rough = Message(found.start, np.exp(tilted - top), top, rounding=rounding)
         self.message = normalized(rough, tilt=self.outer, trimmed=found.left_out)
 
 
