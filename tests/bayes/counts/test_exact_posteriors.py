@@ -201,6 +201,40 @@ def test_three_cells_of_an_unknown_number_of_people(law, pmf, prior, seen):
         assert found.log_evidence == pytest.approx(math.log(reference.weights.sum()), abs=1e-11)
 
 
+@pytest.mark.theorem("BetaBinomial.accuracy")
+def test_digits_that_a_prior_of_millions_takes_are_said():
+    """Logarithms of some 10^7 have a rounding of some 10^-9."""
+    seen = latent([("x",)], [((0,), 10**6, DiscreteLaplace(2), 1)])
+    few = BetaBinomial(1, 1, people=4 * 10**6).posterior_of(seen, generator=RNG)
+    many = BetaBinomial(1e6, 3e6, people=4 * 10**6).posterior_of(seen, generator=RNG)
+    assert (few.method, many.method) == ("exact to 1e-15", "exact to 1e-08")
+
+
+@pytest.mark.theorem("DirichletMultinomial.accuracy")
+@pytest.mark.parametrize(
+    ("people", "prior", "released"),
+    [
+        (5, None, ((3, 0, 6, -1), (2, 7), 11)),
+        (12, None, ((0, 4, 2, -1), (1, 4), 5)),
+        (PoissonPeople(7), "poisson", ((4, 1, 1, 3), (5, 4), 9)),
+    ],
+)
+def test_nested_sums_with_several_hills_are_added_up_too(people, prior, released):
+    """A tiny concentration puts all people into one cell or another: no tilt is right for all of these."""
+    noise, pmf = DiscreteLaplace(2), laplace(2)
+    single, pairs, total = released
+    sums = [((j,), z) for j, z in enumerate(single)] + [((0, 1), pairs[0]), ((2, 3), pairs[1]), ((0, 1, 2, 3), total)]
+    found = DirichletMultinomial(0.001, people=people).posterior_of(
+        latent([("a",), ("b",), ("c",), ("d",)], [(m, z, noise, 1) for m, z in sums]), generator=RNG
+    )
+    table, top = (only(people), people + 1) if prior is None else (PRIORS[prior][1], 40)
+    reference = listed((top,) * 4, [cell(0.001)] * 4, [(m, z, pmf, 1) for m, z in sums], total=pooled(table, 0.004))
+    for j in range(4):
+        agrees(found.exact["count"][j], reference.law(j))
+    assert found.log_evidence == pytest.approx(math.log(reference.weights.sum()), abs=1e-11)
+    assert (found.draws["count"].sum(axis=-1) == found.draws.get("people", people)).all()
+
+
 @pytest.mark.theorem("PoissonGamma.accuracy")
 @pytest.mark.parametrize(("law", "pmf"), LAWS, ids=["laplace", "gaussian"])
 @pytest.mark.parametrize("seen", [[((0,), 2), ((1,), 5)], [((0,), 2), ((1,), 5), ((0, 1), 4)], [((0, 1), 9)]])

@@ -198,6 +198,29 @@ def test_what_does_not_fit_the_answer_is_refused_with_what_to_write(model, says)
         posterior(VOTES, model)
 
 
+def test_a_value_read_off_a_frame_is_the_value_of_the_key():
+    plain, read = (posterior(AB, BetaBinomial(1, 1, success=("converted", value))) for value in (True, np.True_))
+    assert (plain.interval("share").low == read.interval("share").low).all()
+
+
+@pytest.mark.parametrize("people", [70, PoissonPeople(70)])
+def test_the_people_of_groups_that_are_not_shown_are_not_among_those_stated(people):
+    seen = LatentCounts(
+        ("city",), (("a",), ("b",)), tuple(Observation((j,), 30, DiscreteLaplace(2)) for j in (0, 1)), listed=False
+    )
+    with pytest.raises(InputError, match="people must be left out where keys are private"):
+        DirichletMultinomial(1, people=people).posterior_of(seen, generator=np.random.default_rng(1))
+
+
+def test_a_tiny_prior_of_the_others_is_kept_beside_many_people():
+    exact = noisy_counts(10**9, noise=DiscreteLaplace(0.01))
+    (share,) = posterior(exact, BetaBinomial(1, 1e-3, people=10**9)).marginals("share")
+    assert share.second[-1] == 1e-3
+    two = noisy_counts({"a": 5, "b": 3}, noise=DiscreteLaplace(0.01))
+    shares = posterior(two, DirichletMultinomial({"a": 1e6, "b": 1e-3}, people=8)).marginals("share")
+    assert shares[0].second.tolist() == [3.001]
+
+
 def test_one_number_of_people_for_several_groups_is_refused():
     with pytest.raises(ParameterError, match="people must say how many there are in each group"):
         posterior(AB, BetaBinomial(1, 1, people=400, success=("converted", True)))

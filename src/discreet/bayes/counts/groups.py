@@ -6,6 +6,8 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from discreet.bayes.counts.people import (
     FlatPeople,
     People,
@@ -63,7 +65,7 @@ def _paired(latent: LatentCounts, success: tuple[str, Any]) -> list[tuple[Key, i
             'success must be a pair of a key\'s name and its value; write success=("converted", True)',
             parameter="success",
         )
-    name, value = success
+    name, value = success[0], success[1].item() if isinstance(success[1], np.generic) else success[1]
     if name not in latent.key_names:
         names = ", ".join(latent.key_names) or "none"
         raise ParameterError(

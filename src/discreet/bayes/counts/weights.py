@@ -57,11 +57,18 @@ class Weight(ABC):
 def log_ways(start: int, size: int, a: float, step: int = 1) -> Logs:
     """Return ln c(t, a), c(t, a) = Gamma(t + a) / (Gamma(a) t!), for `size` counts from `start`.
 
-    Accuracy. Absolute error about 1e-15 (1 + a) (1 + ln t): beyond 20 the difference of two Stirling series is taken
-        term by term, as the two logarithms of Gamma agree in most of their digits. The first term left out of the
-        series is 1 / (1188 x^9) < 2e-15.
+    Accuracy. Absolute error about 1e-15 (1 + min(a, t)) (1 + ln(a + t)): beyond 20 the difference of two Stirling
+        series is taken term by term, as the two logarithms of Gamma agree in most of their digits: Gamma(t + a) with t!
+        where t is the larger one, with Gamma(a) where a is. The first term left out of the series is
+        1 / (1188 x^9) < 2e-15.
     """
     from scipy.special import gammaln
+
+    if a >= STIRLING and start < a:
+        few = min(size, math.ceil((a - start) / step))
+        counts = float(start) + float(step) * np.arange(few, dtype=np.float64)
+        head = _rising(counts, a) - gammaln(counts + 1.0)
+        return np.concatenate([head, log_ways(start + few * step, size - few, a, step)]) if few < size else head
 
     lower = float(start + 1) + float(step) * np.arange(size, dtype=np.float64)  # t + 1
     upper = (lower - 1.0) + a  # in this order a tiny a is not lost at t = 0
@@ -72,6 +79,13 @@ def log_ways(start: int, size: int, a: float, step: int = 1) -> Logs:
         head = gammaln(upper[:split]) - gammaln(lower[:split])
         return np.concatenate([head, _stirling(lower[split:], upper[split:], a)]) - math.lgamma(a)
     return _stirling(lower, upper, a) - math.lgamma(a)
+
+
+def _rising(counts: Logs, a: float) -> Logs:
+    """Return ln Gamma(a + t) - ln Gamma(a), for a that is not small."""
+    upper = counts + a
+    main = (a - 0.5) * np.log1p(counts / a) + counts * (np.log(upper) - 1.0)
+    return np.asarray(main + series(upper) - series(np.array([a])))
 
 
 def _stirling(lower: Logs, upper: Logs, a: float) -> Logs:

@@ -142,7 +142,7 @@ class SolvedGroups:
     def _share(self, one: _Leaves, tree: SolvedTree, count: IntegerMarginal) -> MixtureOfBetas | None:
         """Return the law of a share, None where it would be a mixture of too many."""
         if isinstance(one.group.people, int):
-            return MixtureOfBetas(count.masses, self.a + count.counts, self.b + one.group.people - count.counts)
+            return MixtureOfBetas(count.masses, self.a + count.counts, self.b + (one.group.people - count.counts))
         if one.no is None:
             return MixtureOfBetas(np.ones(1), np.full(1, self.a - 1.0), np.full(1, self.b))
         both = _above(tree.root, self.leaves[one.yes], self.leaves[one.no])

@@ -50,8 +50,10 @@ def normalized(rough: Message, *, tilt: float, trimmed: float = TRIMMED) -> Mess
     return Message(rough.start + low, masses[low:high], scale, error, rough.rounding)
 
 
-def convolution(first: Message, second: Message, *, tilt: float) -> Message:
-    """Return the law of the sum of two independent counts, both tilted by `tilt`.
+def convolution(
+    first: Message, second: Message, *, tilt: float, trimmed: float = TRIMMED, direct: bool = False
+) -> Message:
+    """Return the law of the sum of two independent counts, both tilted by `tilt`; `direct` takes no transform.
 
     Accuracy. Two laws that are off by e and e' in sum give one that is off by at most e + e' + e e'. Directly, all
         products are positive, so that every entry has a relative error below (m + 2) 2^-53, m entries in the shorter
@@ -60,7 +62,7 @@ def convolution(first: Message, second: Message, *, tilt: float) -> Message:
         that matter to the top, see `sums`.
     Reference. Higham 2002, theorem 24.2, for the error of the transform.
     """
-    masses, error, rounding = convolved(first.masses, second.masses)
+    masses, error, rounding = convolved(first.masses, second.masses, direct=direct)
     rough = Message(
         first.start + second.start,
         masses,
@@ -68,13 +70,13 @@ def convolution(first: Message, second: Message, *, tilt: float) -> Message:
         first.error + second.error + first.error * second.error + error,
         first.rounding + second.rounding + rounding,
     )
-    return normalized(rough, tilt=tilt)
+    return normalized(rough, tilt=tilt, trimmed=trimmed)
 
 
-def convolved(first: Floats, second: Floats) -> tuple[Floats, float, float]:
+def convolved(first: Floats, second: Floats, *, direct: bool = False) -> tuple[Floats, float, float]:
     """Return the convolution of two sequences that are not negative, the sum of its errors, and the relative one."""
     short = min(len(first), len(second))
-    if len(first) * len(second) <= _DIRECT or short <= 32:
+    if direct or len(first) * len(second) <= _DIRECT or short <= 32:
         return np.convolve(first, second), 0.0, (short + 2) * _UNIT
     return _transformed(first, second)
 

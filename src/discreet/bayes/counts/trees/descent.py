@@ -102,7 +102,7 @@ def _outside(part: SumPart, known: Floats, half: TreePart, other: TreePart) -> F
         place = int(np.argmax(known))
         full, first = other.message.masses[::-1], place - len(other.message.masses) + 1
     else:
-        full = convolved(known, other.message.masses[::-1])[0]
+        full = convolved(known, other.message.masses[::-1], direct=part.deep)[0]
         first = 1 - len(other.message.masses)
     # full[k] is the outside at the count l with l + start of other = k + first + start of the sum
     first += part.message.start - other.message.start - half.message.start

@@ -3,6 +3,9 @@
 An unknown total may be spread much wider than any one tilted law of the sum: where A is large and the noise too, the
 product of the cells has its mass within n / sqrt(A) of n, whatever n is. Then the totals are cut into spans, each with
 tilts for its middle, as if that were public, and each span is added up by itself.
+
+Where released sums, or a tiny concentration, leave several hills, no tilt is right for all of them. Small trees are
+then added up without transforms, and next to nothing is cut off.
 """
 
 from __future__ import annotations
@@ -21,8 +24,8 @@ from discreet.bayes.counts.trees.convolution import Floats
 from discreet.bayes.counts.trees.descent import drawn, law, outsides, within
 from discreet.bayes.counts.trees.ranges import bound_cells, log_likelihood, require_reachable
 from discreet.bayes.counts.trees.sums import SumPart, TreePart, collect
-from discreet.bayes.counts.trees.tilts import tilt
-from discreet.errors import NotConverged
+from discreet.bayes.counts.trees.tilts import start, tilt
+from discreet.errors import InputError, NotConverged
 
 _LARGEST_ERROR = 1e-6  # with more the sums are not handed out
 _SMALL_ERROR = 1e-8  # with more an unknown total is cut into spans
@@ -30,6 +33,7 @@ _REACH = 1e-5  # of the largest mass of a tilted sum: as far as its span goes
 _BEYOND = math.log(1e-20)  # relative to the heaviest total: where the spans end
 _SPANS = 100
 _WIDEST = 1 << 22  # counts in the windows of a span
+_DEEPEST = 1 << 13  # counts in all windows of a tree that is added up without transforms: a second at most
 _INT64 = 1 << 62
 
 
@@ -40,10 +44,7 @@ class SolvedTree:
         self.root = root
         require_reachable(root, total)
         beyond = bound_cells(root, total)
-        tilt(root, total)
-        self._spans: Sequence[_Span] = [_Span.whole(root, total)]
-        if total is None and self._spans[0].error > _SMALL_ERROR and isinstance(root, SumPart):
-            self._spans = min(self._spans, _spans(root), key=_error)
+        self._spans = _added_up(root, total)
         self.log_weight, self._shares = _weighed(self._spans)
         self.error = _error(self._spans) + math.exp(min(beyond + log_likelihood(root) - self.log_weight, 0.0))
         if not self.error <= _LARGEST_ERROR:
@@ -166,6 +167,38 @@ class _Span:
         inside = (places >= 0) & (places < len(known))
         masses = np.outer(first.masses, second.masses) * np.where(inside, known[np.where(inside, places, 0)], 0.0)
         return first.start, second.start, masses / masses.sum()
+
+
+def _added_up(root: TreePart, total: int | None) -> Sequence[_Span]:
+    """Add up a tree: as a whole, cut into spans, or without transforms, whichever is right."""
+    refused: InputError | None = None
+    found: Sequence[_Span] = []
+    tilt(root, total)
+    try:
+        found = [_Span.whole(root, total)]
+        if total is None and found[0].error > _SMALL_ERROR and isinstance(root, SumPart):
+            found = min(found, _spans(root), key=_error)
+    except InputError as error:  # perhaps the tilts have missed what is possible
+        refused = error
+    if found and _error(found) <= _LARGEST_ERROR:
+        return found
+    deep = _deeply(root, total)
+    if deep is None and refused is not None:
+        raise refused
+    return min((one for one in (found, deep) if one), key=_error)
+
+
+def _deeply(root: TreePart, total: int | None) -> Sequence[_Span] | None:
+    """Add up a small tree without transforms, its tilts as at first; None where it is large, or nothing is possible."""
+    start(root, total)
+    for part in root.below():
+        part.deep = True
+    try:
+        if sum(len(cell.window(cell.trimmed).logs) for cell in root.cells()) <= _DEEPEST:
+            return [_Span.whole(root, total)]
+    except InputError:
+        return None
+    return None
 
 
 def _weighed(spans: Sequence[_Span]) -> tuple[float, Floats]:

@@ -33,23 +33,33 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from discreet.bayes.counts.trees.convolution import Floats, Message, convolution, normalized
+from discreet.bayes.counts.trees.convolution import TRIMMED, Floats, Message, convolution, normalized
 from discreet.bayes.counts.weights import Weight, WeightProduct
 from discreet.bayes.counts.windows import CountWindow, window
 from discreet.errors import InputError
 
-_LEFT_OUT = 1e-22
+_DEEP = 1e-150  # of the mass at either end, where nothing may be lost; products of two are still floats
 _NOISE = 1e-14  # of the largest mass
 _LOGARITHM = 1e-14  # relative error of a weight: of some logarithms of size 30, and of an exponential function
+_UNIT, _PLAIN = 2.0**-52, 30.0  # logarithms of priors beyond this, as of millions, are rounded by more
 
 
 @dataclass(eq=False)
 class TreePart(ABC):
-    """A cell or a sum of two parts. `outer` is the tilt of the sum that it is a part of."""
+    """A cell or a sum of two parts. `outer` is the tilt of the sum that it is a part of.
+
+    A `deep` one keeps masses down to 1e-150, and takes no transform: slow, and right whatever the tilt.
+    """
 
     weight: Weight | None = None
     outer: float = field(default=0.0, kw_only=True)
+    deep: bool = field(default=False, kw_only=True)
     message: Message = field(init=False)
+
+    @property
+    def trimmed(self) -> float:
+        """What may be left out at either end, of all mass."""
+        return _DEEP if self.deep else TRIMMED
 
     def below(self) -> Iterator[TreePart]:
         """Yield all parts of this part, parts before their sum, and this part last."""
@@ -104,10 +114,11 @@ class CellPart(TreePart):
 
     def collect(self) -> None:
         """Compute the message: the tilted weights."""
-        found = self.window(_LEFT_OUT)
+        found = self.window(self.trimmed)
         tilted = found.logs + self.outer * np.arange(len(found.logs))
         top = float(tilted.max())
-        rough = Message(found.start, np.exp(tilted - top), top)
+        rounding = _UNIT * max(0.0, float(found.logs[tilted.argmax()]) - _PLAIN)
+        rough = Message(found.start, np.exp(tilted - top), top, rounding=rounding)
         self.message = normalized(rough, tilt=self.outer, trimmed=found.left_out)
 
 
@@ -150,7 +161,7 @@ class SumPart(TreePart):
     def collect(self) -> None:
         """Compute the message from those of the parts."""
         first, second = (part.message for part in self.parts)
-        self.inner = convolution(first, second, tilt=self.tilt)
+        self.inner = convolution(first, second, tilt=self.tilt, trimmed=self.trimmed, direct=self.deep)
         self.factor, self.message = None, self.inner
         if self.weight is not None:
             self._weigh(self.weight, self.inner)
@@ -174,7 +185,7 @@ class SumPart(TreePart):
         products = inner.masses * factor
         error = inner.error * min(1.0, self.smoothest * float(factor.sum())) + self._beyond(products)
         rough = Message(inner.start, products, inner.log_scale + top, error, inner.rounding + _LOGARITHM)
-        self.message = normalized(rough, tilt=self.outer)
+        self.message = normalized(rough, tilt=self.outer, trimmed=self.trimmed)
         first = self.message.start - inner.start
         self.factor = factor[first : first + len(self.message.masses)]
 

@@ -12,6 +12,7 @@ The tilts decide how small the errors are, never what is computed: `sums` bounds
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,10 +61,12 @@ class _Steps:
 
 def tilt(root: TreePart, total: int | None = None) -> None:
     """Set the tilts of a tree, given its public total or none."""
-    _start(root, total)
+    start(root, total)
     steps = {part: _Steps() for part in root.sums()}
+    kinds: dict[tuple[Weight | None, int, int | None], int] = {}
+    cells = [(cell, kinds.setdefault((cell.weight, cell.low, cell.high), len(kinds))) for cell in root.cells()]
     for _ in range(_SWEEPS):
-        found: dict[TreePart, _Moments] = {cell: _of_cell(cell) for cell in root.cells()}
+        found = _of_cells(cells)
         for part in reversed(root.sums()):
             found[part] = _of_sum(part, found)
         aim = found[root].mean if total is None else float(total - found[root].base)
@@ -71,7 +74,7 @@ def tilt(root: TreePart, total: int | None = None) -> None:
             return
 
 
-def _start(root: TreePart, total: int | None) -> None:
+def start(root: TreePart, total: int | None) -> None:
     """Start without tilts, but for sums of cells that nothing bounds, or whose prior outweighs what was released."""
     for part in root.sums():
         if part is not root and part.weight is None:
@@ -126,6 +129,15 @@ def _of_sum(part: SumPart, found: dict[TreePart, _Moments]) -> _Moments:
         return _Moments(base, mean, variance, mean, variance)
     own = _weighted(part.weight, part.outer - part.tilt, base, mean, max(variance, _LEAST))
     return _Moments(base, *own, mean, variance)
+
+
+def _of_cells(cells: Sequence[tuple[CellPart, int]]) -> dict[TreePart, _Moments]:
+    """Return means and variances of cells, computed once where kind and tilt are equal: most counts are small."""
+    known: dict[tuple[int, float], _Moments] = {}
+    for cell, kind in cells:
+        if (kind, cell.outer) not in known:
+            known[kind, cell.outer] = _of_cell(cell)
+    return {cell: known[kind, cell.outer] for cell, kind in cells}
 
 
 def _of_cell(part: CellPart) -> _Moments:
