@@ -6,6 +6,7 @@ Every number in a statement is an integer and fits: a row adds less than 2^42 ti
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,7 @@ from discreet.query.engines.duckdb.text import indented, position
 from discreet.query.engines.duckdb.units import Tables
 from discreet.query.expression import Expression
 from discreet.query.plan import (
+    WEIGHT,
     Cell,
     EachRow,
     Groups,
@@ -45,6 +47,8 @@ from discreet.query.plan import (
 _VALUE_BITS = 42
 _TOTAL_BITS = 62
 _LARGEST_ROWS = 1 << 40
+_FEW_POSITIONS = 1 << 24
+PACKED_BITS = WEIGHT.bit_length()  # those of the weight of one row
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +115,12 @@ def _clipped(cell: Cell, part: ComputedSum) -> ComputedSum:
 
 
 def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) -> SumStatement:
-    """Return the statement of a histogram: keys, position (NULL for rows without a value), weight."""
+    """Return the statement of a histogram: positions and weights, of a group with keys in one row.
+
+    By keys a row of a group holds its keys and either a list of positions times 2^21 plus weights, one for every row
+    with a value, or, where all groups together have few positions, two lists: of the positions, and of their weights.
+    Without keys a row holds a position (NULL for rows without a value) and its weight.
+    """
     below = _checked_block(tables, request, [request.argument])
     text = position(render(request.argument, below.columns), request.scale, request.argument.type)
     source, form = _source(request, below, [f"{text} AS x_1"]), request.form
@@ -122,9 +131,27 @@ def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) ->
     elif isinstance(form, Groups):
         same = [f"{key} IS NOT DISTINCT FROM kept.{key.partition('.')[2]}" for key in keys]
         found = replace(found, tables="rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
+    there = "FILTER (WHERE x_1 IS NOT NULL), []"  # a group without a value is there, and its list is empty
+    if request.keys and _many_positions(request):
+        each = "1" if isinstance(form, EachRow) else "weight"
+        packed = f"coalesce(list(x_1 * {1 << PACKED_BITS} + {each}) {there}) AS packed"
+        final = _final(found, keys, [packed], keys)
+        return SumStatement(final, source.domains, request.keys, source.sizes, ())
     weight = "count(*)" if isinstance(form, EachRow) else "sum(weight)"
     final = _final(found, keys, ["x_1", f"CAST({weight} AS BIGINT) AS weight"], [*keys, "x_1"])
-    return SumStatement(final, source.domains, request.keys, source.sizes, ((1,),))
+    if request.keys:
+        lists = [f"coalesce(list({name} ORDER BY x_1) {there}) AS {name}s" for name in ("x_1", "weight")]
+        listed = ", ".join(source.keys)
+        final = f"SELECT {', '.join([listed, *lists])}\nFROM (\n{indented(final)}\n)\nGROUP BY {listed}"
+    return SumStatement(final, source.domains, request.keys, source.sizes, ())
+
+
+def _many_positions(request: HistogramRequest) -> bool:
+    """Say whether the groups have too many positions for adding up by position to save memory; public."""
+    if request.scale.steps >= 1 << _VALUE_BITS - 1:
+        raise ParameterError("a position of a histogram must be less than 2^41")
+    groups = math.prod(_FEW_POSITIONS if key.domain is None else len(key.domain) for key in request.keys)
+    return groups * (request.scale.steps + 1) > _FEW_POSITIONS
 
 
 def values_statement(tables: Tables, request: ValuesRequest, salt: int) -> SumStatement:
