@@ -28,6 +28,18 @@ COPY (
 """
 
 
+_VISITS = """
+COPY (SELECT user_id AS patient, category, amount FROM '{events}')
+TO '{folder}/visits.parquet' (FORMAT parquet, ROW_GROUP_SIZE 122880)
+"""
+_PATIENTS = """
+COPY (
+    SELECT (i * 2654435761) & 4294967295 AS patient, CAST(hash(i) % {regions} AS SMALLINT) AS region
+    FROM range({people}) AS numbers(i)
+) TO '{folder}/patients.parquet' (FORMAT parquet, ROW_GROUP_SIZE 122880)
+"""
+
+
 def category(number: int) -> str:
     """Return the name of a category.
 
@@ -52,6 +64,19 @@ def table(rows: int) -> Path:
             made.execute(query)
         unfinished.rename(path)
     return path
+
+
+def people(rows: int) -> Path:
+    """Return the folder that holds the same rows as visits, and a table of all patients, made on first use."""
+    folder = FOLDER / f"people-{rows}"
+    if not folder.exists():
+        unfinished = FOLDER / f"people-{rows}-unfinished"
+        unfinished.mkdir(parents=True, exist_ok=True)
+        with duckdb.connect(config={"memory_limit": MEMORY, "threads": 2}) as made:
+            made.execute(_VISITS.format(events=table(rows), folder=unfinished))
+            made.execute(_PATIENTS.format(regions=REGIONS, people=rows // ROWS_A_PERSON, folder=unfinished))
+        unfinished.rename(folder)
+    return folder
 
 
 if __name__ == "__main__":

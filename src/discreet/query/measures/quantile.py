@@ -97,14 +97,16 @@ class QuantilesOfGroups(Measure):
         """Choose in every group, given its occupied positions and their weights; private until here."""
         choice = self.mechanism(part)
         heavier = WEIGHT // self.bounding.unit
-        chosen: list[tuple[int, ...]] = []
-        for positions, weights in groups:
-            places, weight = np.asarray(positions, dtype=np.int64), np.asarray(weights, dtype=np.int64) * heavier
-            if isinstance(choice, RankInterval):
-                chosen.append(choice(Ranked.of(places, steps=self.scale.steps, weights=weight)))
-            else:
-                values = choice.values(divided(places, weight, pieces(self.scale.steps)))
-                chosen.append(choice.with_intervals(values, (places, weight)))
+        rows = [
+            (np.asarray(positions, dtype=np.int64), np.asarray(weights, dtype=np.int64) * heavier)
+            for positions, weights in groups
+        ]
+        chosen: Sequence[tuple[int, ...]]
+        if isinstance(choice, RankInterval):
+            chosen = choice.of_groups([Ranked.of_increasing(*one, steps=self.scale.steps) for one in rows])
+        else:
+            each = pieces(self.scale.steps)
+            chosen = [choice.with_intervals(choice.values(divided(*one, each)), one) for one in rows]
         return [[int(one[entry]) for one in chosen] for entry in range(self.entries)]
 
     def values(self, released: Released) -> list[list[Number]]:

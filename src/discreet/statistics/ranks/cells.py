@@ -7,9 +7,11 @@ what one costs; a few dozen cuts find an end whose distance nobody knew beforeha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import accumulate, pairwise
+from functools import lru_cache
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
@@ -119,14 +121,17 @@ class CountsAround(Mechanism):
 
     def counts(self, chosen: Sequence[int], rows: Any) -> list[int]:
         """Return the exact counts, in units of 2^-20 rows: below the first cut, between two cuts, above; private."""
-        cuts = self.cuts(chosen)
+        return [int(count) for count in self._counts(self.cuts(chosen), rows)]
+
+    def _counts(self, cuts: Integers, rows: Any) -> Integers:
+        """Return the counts of `counts` for these cuts; their sum, the weight of all rows, is below 2^63."""
         if isinstance(rows, Ranked):
-            below = [0, *rows.weights_before(cuts), rows.weight]
-            unit = WEIGHT_UNIT if rows.cumulative is None else 1
-            return [int(after - before) * unit for before, after in pairwise(below)]
+            below = np.concatenate([[0], rows.weights_before(cuts), [rows.weight]]).astype(np.int64)
+            found: Integers = (below[1:] - below[:-1]) * (WEIGHT_UNIT if rows.cumulative is None else 1)
+            return found
         positions, weights = rows if isinstance(rows, tuple) else (rows, None)
         cell = np.searchsorted(cuts, np.asarray(positions, dtype=np.int64), side="right")
-        return weighed(cell, weights, cuts.size + 1)
+        return np.array(weighed(cell, weights, cuts.size + 1), dtype=np.int64)
 
     def __call__(self, value: Any) -> list[int]:
         """Return the counts with noise, for a pair of released positions and rows."""
@@ -149,23 +154,42 @@ class CountsAround(Mechanism):
 
     def ends(self, chosen: Sequence[int], counts: Sequence[int]) -> list[tuple[int, int]]:
         """Return for each level the lowest and the highest position of its interval."""
-        cuts, sums = self.cuts(chosen), list(accumulate(counts))
+        cuts, sums = self.cuts(chosen).tolist(), list(accumulate(counts))
         return [self._interval(level, cuts, sums) for level in self.levels]
 
-    def _interval(self, level: Fraction, cuts: Integers, sums: list[int]) -> tuple[int, int]:
+    def ends_of_groups(self, chosen: Sequence[Sequence[int]], rows: Sequence[Any]) -> list[list[tuple[int, int]]]:
+        """Count the rows of many groups, with one draw of noise for all counts, and return the ends in each group.
+
+        Privacy. What one group costs, where the rows of one person in all groups together weigh up to c.
+            Proof: the counts of all groups are one vector, to which the proof of the class applies; noises that are
+            drawn together are as independent as those of several draws.
+        """
+        cuts = [self.cuts(at) for at in chosen]
+        counts = [self._counts(own, group) for own, group in zip(cuts, rows, strict=True)]
+        stops = np.cumsum([one.size for one in counts])
+        noisy = self.counter(np.concatenate(counts)).tolist() if counts else []
+        found = []
+        for own, start, stop in zip(cuts, [0, *stops.tolist()], stops.tolist(), strict=False):
+            sums = list(accumulate(noisy[start:stop]))
+            found.append([self._interval(level, own.tolist(), sums) for level in self.levels])
+        return found
+
+    def _interval(self, level: Fraction, cuts: list[int], sums: list[int]) -> tuple[int, int]:
         """Go from either end of the grid inward, as far as the counts prove that no quantile lies outside."""
         (under, before), (over, after) = self._lines(level)
         low, high = 0, self.steps
-        reach = _Reach(self.counter.noise, under, cuts.size, self._failure)
-        for place, cut in enumerate(cuts.tolist()):
-            if not reach.is_below(sums[-1] * under - sums[place] - before, place):
+        reach = _Reach(self.counter.noise, under, len(cuts), self._failure)
+        share, scale, extra = _in_integers(under, before)
+        for place, cut in enumerate(cuts):
+            if not reach.is_below(sums[-1] * share - sums[place] * scale - extra, scale, place):
                 break
             low = cut
-        reach = _Reach(self.counter.noise, over, cuts.size, self._failure)
-        for place, cut in reversed(list(enumerate(cuts.tolist()))):
-            if not reach.is_below(sums[place] - sums[-1] * over - after, place):
+        reach = _Reach(self.counter.noise, over, len(cuts), self._failure)
+        share, scale, extra = _in_integers(over, after)
+        for place in range(len(cuts) - 1, -1, -1):
+            if not reach.is_below(sums[place] * scale - sums[-1] * share - extra, scale, place):
                 break
-            high = cut - 1
+            high = cuts[place] - 1
         return low, high
 
     def _lines(self, level: Fraction) -> tuple[tuple[Fraction, Fraction], tuple[Fraction, Fraction]]:
@@ -191,6 +215,20 @@ def _offsets(gap: int, halvings: int) -> list[int]:
     return [0, *(gap >> power for power in range(1, halvings + 1) if gap >> power)]
 
 
+def _in_integers(share: Fraction, beyond: Fraction) -> tuple[int, int, int]:
+    """Return a share, 1 and what lies beyond it, in integers: all times the least number that makes them whole."""
+    scale = math.lcm(share.denominator, beyond.denominator)
+    return int(share * scale), scale, int(beyond * scale)
+
+
+@lru_cache(maxsize=1 << 8)
+def _rough_reaches(level: float, cuts: int, failure: float) -> list[float]:
+    """Return Chernoff's bound on the noise of the rank at each of some cuts; all of it is public."""
+    below = np.arange(1, cuts + 1)
+    found: list[float] = chernoff_reach(level, below, cuts + 1 - below, failure).tolist()
+    return found
+
+
 class _Reach:
     """How far the noise of a rank goes: 1 - level times the sum of some noises less level times that of the others."""
 
@@ -199,14 +237,13 @@ class _Reach:
         self.usable = 0 <= level <= 1
         self.failure = float(failure) * (1 - 1e-12)
         if self.usable and isinstance(noise, DiscreteLaplace):
-            below = np.arange(1, cuts + 1)
-            self._rough = chernoff_reach(self.level, below, cuts + 1 - below, self.failure)
+            self._rough = _rough_reaches(self.level, cuts, self.failure)
 
-    def is_below(self, excess: Fraction, place: int) -> bool:
-        """Say whether the noise at a cut exceeds this with the failure at most; a rough bound is tried first."""
+    def is_below(self, excess: int, scale: int, place: int) -> bool:
+        """Say whether the noise at a cut exceeds excess / scale with the failure at most; a rough bound comes first."""
         if not self.usable or excess <= 0:
             return False
-        far, below, above = float(excess) * (1 - 1e-12), place + 1, self.cuts - place
+        far, below, above = excess / scale * (1 - 1e-12), place + 1, self.cuts - place
         if not isinstance(self.noise, DiscreteLaplace):
             weights = [1 - self.level] * below + [self.level] * above
             return far > combination_quantile(self.noise, weights, 1 - 2 * self.failure)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -93,7 +94,7 @@ class RankChoice(Mechanism):
         one = Fraction(1) if self.relation is Relation.CHANGE_ONE else max(self.level, 1 - self.level)
         return one * (self.rows or 1)
 
-    @property
+    @cached_property
     def rate(self) -> Fraction:
         """What the rank distance, in rows, is multiplied by."""
         return self.range / (2 * self.sensitivity)

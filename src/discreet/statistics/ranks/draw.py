@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,8 +67,9 @@ def draw_by_rank(rows: Ranked, target: Fraction, rate: Fraction) -> int:
                 return candidate
 
 
+@lru_cache(maxsize=1 << 8)
 def _reach(candidates: int, rate: Fraction) -> int:
-    """Return a distance beyond which all candidates together weigh less than 2^-64."""
+    """Return a distance beyond which all candidates together weigh less than 2^-64; of public numbers alone."""
     return math.ceil((candidates.bit_length() + _NEGLIGIBLE_BITS) * _LN_2 / rate)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from discreet.errors import ParameterError
@@ -86,9 +86,13 @@ class RankInterval(Mechanism):
     def __call__(self, value: Any) -> tuple[int, int, int]:
         """Return the quantile, the lower and the upper end."""
         rows = value if isinstance(value, Ranked) else Ranked.of(value, steps=self.value.steps)
-        chosen = self.value(rows)
-        [(low, high)] = self.around.ends([chosen], self.around(([chosen], rows)))
-        return min(max(chosen, low), high), low, high
+        return self.of_groups([rows])[0]
+
+    def of_groups(self, groups: Sequence[Ranked]) -> list[tuple[int, int, int]]:
+        """Return all three for each of many groups, priced for what the rows of a person weigh in all of them."""
+        chosen = [self.value(rows) for rows in groups]
+        ends = self.around.ends_of_groups([[at] for at in chosen], groups)
+        return [(min(max(at, low), high), low, high) for at, [(low, high)] in zip(chosen, ends, strict=True)]
 
     def law(self, value: Any) -> Law[Any]:  # noqa: ARG002
         """Raise an error: the law is that of the choice and, for each position, that of the counts."""

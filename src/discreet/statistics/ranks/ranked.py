@@ -66,6 +66,15 @@ class Ranked:
         cumulative = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(weights[places], dtype=np.int64)])
         return cls(array[places], cumulative, 0, array.size, 0, steps)
 
+    @classmethod
+    def of_increasing(cls, positions: Integers, weights: Integers, *, steps: int) -> Ranked:
+        """Take positions that increase, as engines give them, without another sort; sort what does not increase."""
+        if not bool(np.all(positions[1:] > positions[:-1])):
+            return cls.of(positions, steps=steps, weights=weights)
+        cumulative = np.zeros(weights.size + 1, dtype=np.int64)
+        np.cumsum(weights, out=cumulative[1:])
+        return cls(checked_positions(positions, steps), cumulative, 0, positions.size, 0, steps)
+
     @property
     def candidates(self) -> int:
         """How many positions the range has."""
@@ -114,20 +123,15 @@ class Ranked:
         last_right = max(min(self._index(floor + reach + 1, "right") - 1, size), last_below)
         left = self._padded(first_left - 1, first_above - 1)
         right = self._padded(last_below, last_right)
-        start, stop = int(left[-1]), int(right[0])
-        return Runs(
-            first=np.concatenate([[start], left[:-1], right[:-1] + 1]),
-            length=np.concatenate([[stop - start + 1], np.diff(left), np.diff(right)]),
-            whole=np.concatenate(
-                [
-                    [0],
-                    floor - self._weights(first_left, first_above),
-                    self._weights(last_below + 1, last_right + 1) - floor,
-                ]
-            ),
-            sign=np.repeat(np.array([0, 1, -1], dtype=np.int64), [1, left.size - 1, right.size - 1]),
-            part=target - floor,
-        )
+        to_left, to_right = slice(1, left.size), slice(left.size, left.size + right.size - 1)
+        first, length, whole, sign = np.empty((4, left.size + right.size - 1), dtype=np.int64)
+        first[0], length[0], whole[0], sign[0] = left[-1], right[0] - left[-1] + 1, 0, 0
+        first[to_left], first[to_right] = left[:-1], right[:-1] + 1
+        length[to_left], length[to_right] = left[1:] - left[:-1], right[1:] - right[:-1]
+        whole[to_left] = floor - self._weights(first_left, first_above)
+        whole[to_right] = self._weights(last_below + 1, last_right + 1) - floor
+        sign[to_left], sign[to_right] = 1, -1
+        return Runs(first, length, whole, sign, part=target - floor)
 
     def _before(self, index: int) -> int:
         """Return the weight of the first rows of this part."""
@@ -148,15 +152,17 @@ class Ranked:
         if self.cumulative is None:
             return min(max(weight + (side == "right"), 0), size + 1)
         base = int(self.cumulative[self.begin])
-        bounded = min(max(weight, -1), self.weight + 1) + base
         part = self.cumulative[self.begin : self.end + 1]
-        return int(np.searchsorted(part, bounded, side="left" if side == "left" else "right"))
+        bounded = min(max(weight + base, base - 1), int(part[-1]) + 1)
+        return int(part.searchsorted(bounded, side="left" if side == "left" else "right"))
 
     def _padded(self, first: int, last: int) -> Integers:
         """Return the positions of the rows from `first` to `last`, counted from 0, with the ends at -1 and n."""
         size = self.end - self.begin
         rows = self.positions[self.begin + max(first, 0) : self.begin + min(last + 1, size)]
-        ends = [np.full(int(first < 0), self.low), rows, np.full(int(last >= size), self.high)]
+        if first >= 0 and last < size:
+            return rows
+        ends: list[Any] = [[self.low] * (first < 0), rows, [self.high] * (last >= size)]
         return np.concatenate(ends).astype(np.int64, copy=False)
 
     def __repr__(self) -> str:

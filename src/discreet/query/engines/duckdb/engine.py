@@ -23,7 +23,13 @@ from discreet.query.csv_files import Copy, open_copies
 from discreet.query.engines.duckdb.group_keys import salt_of
 from discreet.query.engines.duckdb.rows import block
 from discreet.query.engines.duckdb.source import MADE, PURPOSE, Resources, StoredTable, connect, lock, open_tables
-from discreet.query.engines.duckdb.statements import SumStatement, histogram_statement, statement, values_statement
+from discreet.query.engines.duckdb.statements import (
+    PACKED_BITS,
+    SumStatement,
+    histogram_statement,
+    statement,
+    values_statement,
+)
 from discreet.query.engines.duckdb.text import NAMES, indented, quoted, type_of
 from discreet.query.engines.duckdb.units import Tables, unfit_columns, unit_of
 from discreet.query.expression import Type, Value
@@ -138,23 +144,14 @@ class DuckDBEngine(Engine):
         """Return the occupied positions of every group with rows, and their weights."""
         asked = self._statement(request)
         columns = list(self._fetched(asked, lambda result: result.fetchnumpy()).values())
-        *named, places, weights = columns
-        groups: dict[tuple[Value, ...], Any] = {(): range(len(weights))}
-        if asked.keys:
-            kinds = [Type.INTEGER] if asked.code is not None else [key.expression.type for key in asked.keys]
-            groups = {}
-            listed = (_listed(column, kind) for column, kind in zip(named, kinds, strict=True))
-            for index, key in enumerate(zip(*listed, strict=True)):
-                groups.setdefault(key, []).append(index)
-        missing = np.ma.getmaskarray(places)
-        places, weights = np.ma.getdata(places).astype(np.int64), np.ma.getdata(weights).astype(np.int64)
-        answer = {}
-        for key, indices in groups.items():
-            there = np.asarray(indices, dtype=np.int64)
-            there = there[~missing[there]]
-            there = there[np.argsort(places[there])]
-            answer[_key(asked, key) if asked.keys else ()] = (places[there], weights[there])
-        return answer
+        if not asked.keys:
+            places, weights = (np.ma.getdata(one)[~np.ma.getmaskarray(columns[-2])] for one in columns[-2:])
+            order = np.argsort(places)
+            return {(): (places[order].astype(np.int64), weights[order].astype(np.int64))}
+        kinds = [Type.INTEGER] if asked.code is not None else [key.expression.type for key in asked.keys]
+        listed = map(_listed, columns, kinds)
+        keys = [_key(asked, key) for key in zip(*listed, strict=True)]
+        return {key: _histogram(*arrays) for key, *arrays in zip(keys, *columns[len(kinds) :], strict=True)}
 
     def rows(self, source: RowSource, columns: Sequence[str]) -> dict[str, Any]:
         """Return columns of rows as arrays, masked where a value is NULL, with the unit under the name "unit"."""
@@ -299,6 +296,17 @@ def _key(asked: SumStatement, values: Sequence[Any]) -> tuple[Value, ...]:
         place, index = divmod(place, size)
         key.append((stated.domain or ())[index])
     return tuple(reversed(key))
+
+
+def _histogram(first: Any, weights: Any = None) -> tuple[Any, Any]:
+    """Return positions and weights of a group, from lists of both, or from one of rows that hold both in a number."""
+    if weights is not None:
+        return first.astype(np.int64), weights.astype(np.int64)
+    packed = np.sort(first)
+    places, each = packed >> PACKED_BITS, packed & ((1 << PACKED_BITS) - 1)
+    starts = np.flatnonzero(places[1:] != places[:-1]) + 1
+    starts = np.concatenate([[0], starts]) if places.size else starts
+    return places[starts], np.add.reduceat(each, starts) if places.size else each
 
 
 def _listed(column: Any, kind: Type) -> list[Any]:

@@ -1,4 +1,4 @@
-"""From a request to one SELECT of DuckDB: one function for each form of bounding.
+"""From a request to one SELECT of DuckDB: what is added up of the rows, and which rows these are.
 
 Every number in a statement is an integer and fits: a row adds less than 2^42 times a weight of at most 2^20, which
 64 bits hold, and DuckDB adds up in 128 bits, which no number of rows can overflow.
@@ -11,13 +11,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from discreet.errors import ParameterError
-from discreet.query.engines.duckdb import group_keys as choice
+from discreet.query.engines.duckdb.bounded_rows import (
+    Bounded,
+    ComputedSum,
+    Source,
+    bounded,
+    less_excess,
+    summed,
+    weighted,
+)
 from discreet.query.engines.duckdb.expressions import render
 from discreet.query.engines.duckdb.group_keys import Coded, StoredDomain, coded
 from discreet.query.engines.duckdb.rows import Block, block, native_keys, read_by
 from discreet.query.engines.duckdb.text import indented, position
 from discreet.query.engines.duckdb.units import Tables
-from discreet.query.expression import Expression, Type
+from discreet.query.expression import Expression
 from discreet.query.plan import (
     WEIGHT,
     Cell,
@@ -39,15 +47,8 @@ from discreet.query.plan import (
 _VALUE_BITS = 42
 _TOTAL_BITS = 62
 _LARGEST_ROWS = 1 << 40
-_LISTED_GROUPS = 64  # the list of the smallest takes memory for as many, in every unit
-
-
-@dataclass(frozen=True, slots=True)
-class ComputedSum:
-    """A sum that DuckDB computes: `value` of a row in terms of the columns of `rows`, None for 1; times `factor`."""
-
-    factor: int
-    value: str | None
+_FEW_POSITIONS = 1 << 24
+PACKED_BITS = WEIGHT.bit_length()  # those of the weight of one row
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,27 +62,6 @@ class SumStatement:
     cells: tuple[tuple[int, ...], ...]  # the factors of the parts of each cell
 
 
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """The rows that every form starts from: `rows` has the columns unit, the keys (or `code`) and x_1, x_2, ..."""
-
-    rows: str
-    keys: list[str]
-    unit: Type | None
-    sizes: tuple[int, ...] | None
-    domains: tuple[StoredDomain, ...]
-    key_types: list[Type]
-    scans: bool  # whether rows are cheap to read again
-
-
-@dataclass(frozen=True, slots=True)
-class _Bounded:
-    """What a form makes of the rows: named subqueries, and where the weighted rows or pairs are."""
-
-    queries: list[tuple[str, str]]
-    tables: str
-
-
 def statement(tables: Tables, request: SumRequest, salt: int) -> SumStatement:
     """Return the statement of a request."""
     below = _checked_block(tables, request, _read(request.cells))
@@ -90,15 +70,15 @@ def statement(tables: Tables, request: SumRequest, salt: int) -> SumStatement:
     form, flat = request.form, [part for parts in cells for part in parts]
     if isinstance(form, EachRow):
         flat = [_clipped(cell, part) for cell, parts in zip(request.cells, cells, strict=True) for part in parts]
-    if isinstance(form, RowWeights) and source.scans:
-        bounded = _row_weights_less(source, form, flat)
+    found = less_excess(source, form, flat) if isinstance(form, RowWeights | NormWeights) else None
+    if found is not None:
         sums = [f"sum(c_{index})" for index in range(1, len(flat) + 1)]
     else:
         values = dict.fromkeys(part.value for part in flat if part.value is not None)
         names = {value: f"s_{index}" for index, value in enumerate(values, 1)}
-        bounded = _bounded(source, form, [f"sum({value}) AS {name}" for value, name in names.items()], salt)
+        found = bounded(source, form, [f"sum({value}) AS {name}" for value, name in names.items()], salt)
         if isinstance(form, EachRow | RowWeights):
-            sums = [_sum(part, "" if isinstance(form, EachRow) else "weight") for part in flat]
+            sums = [summed(part, "" if isinstance(form, EachRow) else "weight") for part in flat]
         else:
             sums = [
                 _of_pairs(cell, "n" if part.value is None else names[part.value])
@@ -107,7 +87,7 @@ def statement(tables: Tables, request: SumRequest, salt: int) -> SumStatement:
             ]
     sums = [f"{text} AS c_{index}" for index, text in enumerate(sums, 1)]
     factors = tuple(tuple(part.factor for part in parts) for parts in cells)
-    text = _final(bounded, source.keys, sums, source.keys)
+    text = _final(found, source.keys, sums, source.keys)
     return SumStatement(text, source.domains, request.keys, source.sizes, factors)
 
 
@@ -135,20 +115,43 @@ def _clipped(cell: Cell, part: ComputedSum) -> ComputedSum:
 
 
 def histogram_statement(tables: Tables, request: HistogramRequest, salt: int) -> SumStatement:
-    """Return the statement of a histogram: keys, position (NULL for rows without a value), weight."""
+    """Return the statement of a histogram: positions and weights, of a group with keys in one row.
+
+    By keys a row of a group holds its keys and either a list of positions times 2^21 plus weights, one for every row
+    with a value, or, where all groups together have few positions, two lists: of the positions, and of their weights.
+    Without keys a row holds a position (NULL for rows without a value) and its weight.
+    """
     below = _checked_block(tables, request, [request.argument])
     text = position(render(request.argument, below.columns), request.scale, request.argument.type)
     source, form = _source(request, below, [f"{text} AS x_1"]), request.form
     keys = [f"rows.{key}" for key in source.keys]
-    bounded = _bounded(source, form, [], salt)
+    found = bounded(source, form, [], salt)
     if isinstance(form, NormWeights):
-        bounded = replace(bounded, tables=_weighted("rows", "weights"))
+        found = replace(found, tables=weighted("rows", "weights"))
     elif isinstance(form, Groups):
         same = [f"{key} IS NOT DISTINCT FROM kept.{key.partition('.')[2]}" for key in keys]
-        bounded = replace(bounded, tables="rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
+        found = replace(found, tables="rows JOIN kept ON " + " AND ".join(["rows.unit = kept.unit", *same]))
+    there = "FILTER (WHERE x_1 IS NOT NULL), []"  # a group without a value is there, and its list is empty
+    if request.keys and _many_positions(request):
+        each = "1" if isinstance(form, EachRow) else "weight"
+        packed = f"coalesce(list(x_1 * {1 << PACKED_BITS} + {each}) {there}) AS packed"
+        final = _final(found, keys, [packed], keys)
+        return SumStatement(final, source.domains, request.keys, source.sizes, ())
     weight = "count(*)" if isinstance(form, EachRow) else "sum(weight)"
-    final = _final(bounded, keys, ["x_1", f"CAST({weight} AS BIGINT) AS weight"], [*keys, "x_1"])
-    return SumStatement(final, source.domains, request.keys, source.sizes, ((1,),))
+    final = _final(found, keys, ["x_1", f"CAST({weight} AS BIGINT) AS weight"], [*keys, "x_1"])
+    if request.keys:
+        lists = [f"coalesce(list({name} ORDER BY x_1) {there}) AS {name}s" for name in ("x_1", "weight")]
+        listed = ", ".join(source.keys)
+        final = f"SELECT {', '.join([listed, *lists])}\nFROM (\n{indented(final)}\n)\nGROUP BY {listed}"
+    return SumStatement(final, source.domains, request.keys, source.sizes, ())
+
+
+def _many_positions(request: HistogramRequest) -> bool:
+    """Say whether the groups have too many positions for adding up by position to save memory; public."""
+    if request.scale.steps >= 1 << _VALUE_BITS - 1:
+        raise ParameterError("a position of a histogram must be less than 2^41")
+    groups = math.prod(_FEW_POSITIONS if key.domain is None else len(key.domain) for key in request.keys)
+    return groups * (request.scale.steps + 1) > _FEW_POSITIONS
 
 
 def values_statement(tables: Tables, request: ValuesRequest, salt: int) -> SumStatement:
@@ -168,23 +171,10 @@ def values_statement(tables: Tables, request: ValuesRequest, salt: int) -> SumSt
         there = f"{render(request.argument, below.columns)} IS NOT NULL"
         below = replace(below, conditions=(*below.conditions, there))
     source = _source(asked, below, [])
-    bounded = _bounded(source, request.form, [], salt)
+    found = bounded(source, request.form, [], salt)
     *keys, last = source.keys
-    text = _final(bounded, keys, [f"count(DISTINCT {last}) AS c_1"], keys)
+    text = _final(found, keys, [f"count(DISTINCT {last}) AS c_1"], keys)
     return SumStatement(text, source.domains, request.keys, None, ((1,),))
-
-
-def _bounded(source: _Source, form: object, pair_sums: list[str], salt: int) -> _Bounded:
-    match form:
-        case EachRow():
-            return _Bounded([("rows", source.rows)], "rows")
-        case RowWeights():
-            return _row_weights(source, form)
-        case NormWeights():
-            return _norm_weights(source, form, pair_sums)
-        case Groups():
-            return _groups(source, form, pair_sums, salt)
-    raise TypeError(f"no rule for {type(form).__name__}")
 
 
 def _checked_block(tables: Tables, request: SumRequest | HistogramRequest, read: Sequence[Expression]) -> Block:
@@ -282,7 +272,7 @@ def _powers(cell: Steps, name: str) -> list[ComputedSum]:
     ]
 
 
-def _source(request: SumRequest | HistogramRequest, below: Block, items: list[str]) -> _Source:
+def _source(request: SumRequest | HistogramRequest, below: Block, items: list[str]) -> Source:
     """Return rows with their keys; where groups of a unit matter, rows outside public domains are left out first."""
     unit = [] if below.unit is None or isinstance(request.form, EachRow) else [f"{below.unit} AS unit"]
     if isinstance(request.form, Groups | NormWeights):
@@ -292,131 +282,17 @@ def _source(request: SumRequest | HistogramRequest, below: Block, items: list[st
     names = [item.rpartition(" AS ")[2] for item in made.items]
     rows = made.block.select([*unit, *made.items, *items] or ["1"])
     types = [key.expression.type for key in request.keys]
-    return _Source(
+    return Source(
         rows, names, below.unit_type, made.sizes, made.domains, types, request.source.plain and "JOIN " not in rows
     )
 
 
-def _row_weights(source: _Source, form: RowWeights) -> _Bounded:
-    """Give every row of a unit of n rows the weight min(2^20, floor(rows 2^20 / n)).
-
-    Stability. A unit adds at most rows 2^20 in all, if each of its rows adds at most its weight.
-        Proof: n times min(2^20, floor(rows 2^20 / n)) is at most rows 2^20. No other unit's weights depend on it.
-    """
-    over = f"SELECT unit, {form.rows * WEIGHT} // count(*) AS weight\n{_over(form)}"
-    return _Bounded([("rows", source.rows), ("over_bound", over)], _weighted("rows", "over_bound"))
-
-
-def _row_weights_less(source: _Source, form: RowWeights, parts: Sequence[ComputedSum]) -> _Bounded:
-    """Give the same weights as `_row_weights`: 2^20 to all rows, less what units over the bound have too much.
-
-    Cost. One more pass over the rows, but only rows of units over the bound are joined with their weights.
-    """
-    over = f"SELECT unit, CAST({WEIGHT} - {form.rows * WEIGHT} // count(*) AS INTEGER) AS excess\n{_over(form)}"
-    full = [f"{_sum(part, '')} * CAST({WEIGHT} AS HUGEINT) AS c_{index}" for index, part in enumerate(parts, 1)]
-    less = [f"-{_sum(part, 'excess')} AS c_{index}" for index, part in enumerate(parts, 1)]
-    grouped = f"\nGROUP BY {', '.join(source.keys)}" if source.keys else ""
-    both = (
-        f"SELECT {', '.join([*source.keys, *full])}\nFROM rows{grouped}\nUNION ALL\n"
-        f"SELECT {', '.join([*source.keys, *less])}\nFROM rows JOIN over_bound USING (unit){grouped}"
-    )
-    return _Bounded([("rows", source.rows), ("over_bound", over), ("weighted", both)], "weighted")
-
-
-def _over(form: RowWeights) -> str:
-    return f"FROM rows\nGROUP BY unit\nHAVING count(*) > {form.rows}"
-
-
-def _norm_weights(source: _Source, form: NormWeights, pair_sums: list[str]) -> _Bounded:
-    """Give every row of a unit the weight min(2^20, floor(rows 2^20 / c)), c the ceiling of the norm of its row counts.
-
-    Stability. The vector of what a unit adds to the groups has Euclidean norm at most rows 2^20.
-        Proof: it is at most w times the vector of the row counts, of norm s, and w s <= rows 2^20 s / c <= rows 2^20,
-        as c >= s. The float square root of an integer below 2^100 is off by less than 1/2, so its ceiling r is c - 1,
-        c or c + 1, and the two comparisons of exact integers tell which. Where s <= rows the weight is 2^20.
-    """
-    over = (
-        "SELECT unit, sum(CAST(n AS HUGEINT) * n) AS squares\nFROM pairs\nGROUP BY unit\n"
-        f"HAVING sum(CAST(n AS HUGEINT) * n) > {form.rows**2}"
-    )
-    ceiling = "CASE WHEN r * r < squares THEN r + 1 WHEN (r - 1) * (r - 1) >= squares THEN r - 1 ELSE r END"
-    weights = (
-        f"SELECT unit, CAST({form.rows * WEIGHT} // ({ceiling}) AS BIGINT) AS weight\n"
-        "FROM (SELECT *, CAST(ceil(sqrt(CAST(squares AS DOUBLE))) AS HUGEINT) AS r FROM over_bound)"
-    )
-    queries = [("rows", source.rows), ("pairs", _pairs(source.keys, pair_sums)), ("over_bound", over)]
-    return _Bounded([*queries, ("weights", weights)], _weighted("pairs", "weights"))
-
-
-def _weighted(rows: str, weights: str) -> str:
-    """Return the text of rows or pairs with their weights: 2^20 for units that have none of their own."""
-    text = f"SELECT {rows}.*, coalesce(weight, {WEIGHT}) AS weight\nFROM {rows} LEFT JOIN {weights} USING (unit)"
-    return f"(\n{indented(text)}\n) AS {rows}"
-
-
-def _groups(source: _Source, form: Groups, pair_sums: list[str], salt: int) -> _Bounded:
-    """Keep the groups of a unit that come first by (hash, key), in each with weight min(2^20, floor(rows 2^20 / n)).
-
-    Stability. A unit touches at most `groups` groups and adds at most rows 2^20 to each.
-        Proof: exactly the first groups in an order of the unit's own groups are kept. It has no ties: the numbers that
-        are compared contain the group's code. In each group, n rows have weights that add to rows 2^20 at most. Which
-        groups come first depends on no other unit's rows: the hash comes from unit and key, and of the codes, which
-        may count all keys there are, only the order matters, the order of the keys.
-    """
-    keys, sums, queries = source.keys, [_name(text) for text in pair_sums], [("rows", source.rows)]
-    group, pairs, numbered = choice.start("code"), "rows", "pairs"
-    if source.sizes is None:
-        code = choice.key_code(list(zip(keys, source.key_types, strict=True)))
-        order, listed = ", ".join(f"{key} NULLS LAST" for key in keys), ", ".join(keys)
-        names = f"SELECT *, row_number() OVER (ORDER BY {order}) AS code, {choice.start(code)} AS b\n"
-        queries.append(("names", f"{names}FROM (SELECT DISTINCT {listed} FROM rows)"))
-        same = " AND ".join(f"rows.{key} IS NOT DISTINCT FROM names.{key}" for key in keys)
-        group, pairs, numbered = "b", f"rows JOIN names ON {same}", "pairs JOIN names USING (code)"
-    queries.append(("pairs", _pairs(["code"], pair_sums, pairs)))
-    weight = f"least({WEIGHT}, {form.rows * WEIGHT} // n) AS weight"
-    if source.sizes is not None and math.prod(source.sizes) <= form.groups:  # every group counts: none is chosen
-        kept = f"SELECT {', '.join(['unit', *keys, weight, 'n', *sums])}\nFROM pairs"
-        return _Bounded([*queries, ("kept", kept)], "kept")
-    unit = choice.unit_start("unit", source.unit or Type.INTEGER, salt)
-    hashes = (
-        f"SELECT {', '.join(['unit', *keys, 'n', *sums])}, {choice.hashed('x', 'y')} * {1 << 32} + code AS place\n"
-        f"FROM (SELECT *, {choice.factor('a')} AS x, {choice.factor('b')} AS y\n"
-        f"      FROM (SELECT *, {unit} AS a{'' if group == 'b' else f', {group} AS b'} FROM {numbered}))"
-    )
-    listed = ", ".join(["unit", *keys, weight, "n", *sums])
-    if form.groups <= _LISTED_GROUPS:
-        cut = f"SELECT unit, min(place, {form.groups})[-1] AS last\nFROM hashes\nGROUP BY unit"
-        kept = f"SELECT {listed}\nFROM hashes JOIN cut USING (unit)\nWHERE place <= last"
-        return _Bounded([*queries, ("hashes", hashes), ("cut", cut), ("kept", kept)], "kept")
-    first = f"QUALIFY row_number() OVER (PARTITION BY unit ORDER BY place) <= {form.groups}"
-    return _Bounded([*queries, ("hashes", hashes), ("kept", f"SELECT {listed}\nFROM hashes\n{first}")], "kept")
-
-
-def _pairs(keys: list[str], pair_sums: list[str], tables: str = "rows") -> str:
-    """Return the sums of every unit in each of its groups."""
-    items = ", ".join(["unit", *keys, "count(*) AS n", *pair_sums])
-    return f"SELECT {items}\nFROM {tables}\nGROUP BY {', '.join(['unit', *keys])}"
-
-
-def _name(item: str) -> str:
-    """Return the name that an item of a SELECT gives."""
-    return item.rpartition(" AS ")[2]
-
-
-def _sum(part: ComputedSum, weight: str) -> str:
-    """Return the sum of a part over rows, each with a weight if there is one."""
-    if part.value is None:
-        return f"sum({weight})" if weight else "count(*)"
-    return f"sum({weight} * {part.value})" if weight else f"sum({part.value})"
-
-
-def _final(bounded: _Bounded, keys: list[str], sums: list[str], grouped: list[str]) -> str:
+def _final(made: Bounded, keys: list[str], sums: list[str], grouped: list[str]) -> str:
     """Return the whole text."""
     # What several read is computed once; not the rows, which are read again rather than kept.
-    once = ("names", "hashes") if any(name == "hashes" for name, _ in bounded.queries) else ("pairs",)
+    once = ("names", "hashes") if any(name == "hashes" for name, _ in made.queries) else ("pairs",)
     named = [
-        f"{name} AS {'' if name in once else 'NOT '}MATERIALIZED (\n{indented(text)}\n)"
-        for name, text in bounded.queries
+        f"{name} AS {'' if name in once else 'NOT '}MATERIALIZED (\n{indented(text)}\n)" for name, text in made.queries
     ]
-    text = "WITH " + ",\n".join(named) + f"\nSELECT {', '.join([*keys, *sums])}\nFROM {bounded.tables}"
+    text = "WITH " + ",\n".join(named) + f"\nSELECT {', '.join([*keys, *sums])}\nFROM {made.tables}"
     return text + (f"\nGROUP BY {', '.join(grouped)}" if grouped else "")
