@@ -136,3 +136,10 @@ def test_a_column_of_texts_is_refused_by_its_type_whatever_it_holds(make):
             numbers(make(cells))
         with pytest.raises(dp.errors.InputError, match="truth values"):
             truths(make(cells))
+
+
+def test_one_complex_entry_does_not_empty_a_column():
+    """A complex entry makes a pandas column of complex numbers out of a column of numbers."""
+    column = pd.Series([1, 2.5, None, 1 + 2j])
+    assert column.dtype.kind == "c"
+    np.testing.assert_array_equal(numbers(column, odd_is_missing=True), [1.0, 2.5, np.nan, np.nan])

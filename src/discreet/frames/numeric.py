@@ -54,6 +54,8 @@ def numbers(column: object, *, odd_is_missing: bool = False) -> NDArray[Any]:
             raise InputError(f"{_WANTED} must not be of a type of texts, bytes, spans, lists or records")
         return _of_objects(read.listed(), odd_is_missing=odd_is_missing)
     if array.dtype.kind not in "biuf":
+        if odd_is_missing and array.dtype.kind == "c":  # one such entry makes pandas' column of numbers one of these
+            return np.where(array.imag == 0, array.real, np.nan).astype(np.float64)
         if odd_is_missing:
             return np.full(array.size, np.nan)
         raise InputError(f"{_WANTED} must not hold values of type {array.dtype.type.__name__}")

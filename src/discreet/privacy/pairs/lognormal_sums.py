@@ -23,6 +23,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from statistics import NormalDist
 
 import numpy as np
@@ -118,13 +119,8 @@ class _Grid:
 
 def _first(mu: Fraction, offset: float, cells: int, *, upper: bool) -> SumLaw:
     """Return the law of one term: each cell's mass and mean are differences of normal distribution functions."""
-    reach = _FARTHEST * float(mu)
-    middle = float(mu * mu) / 2
-    grid = _Grid.between(math.exp(-reach - middle), math.exp(reach + middle), offset, cells).points
+    grid, mass, mean = _cells(mu, offset, cells)
     with precision(_BITS):
-        mass, mean = _cells(mu, grid)
-        if min(one.rel_accuracy_bits() for one in (*mass, *mean)) < _ENOUGH_BITS:
-            raise ArithmeticError("the cells are too narrow for the precision")
         if not upper:
             place = np.array([float(p / q) for q, p in zip(mass, mean, strict=True)])
             return SumLaw(place, np.array([float(q) for q in mass]), 0.0, 4 * UNIT, 4 * UNIT)
@@ -139,24 +135,33 @@ def _first(mu: Fraction, offset: float, cells: int, *, upper: bool) -> SumLaw:
     return SumLaw(grid, high, max(beyond, 0.0), 0.0, 0.0)
 
 
-def _cells(mu: Fraction, grid: Floats) -> tuple[list[Ball], list[Ball]]:
-    """Return the mass of each cell, and the mean on it, the last cell reaching to infinity."""
-    below: list[tuple[Ball, Ball]] = [(number(0), number(0))]
-    above: list[tuple[Ball, Ball]] = [(number(1), number(1))]
-    for point in grid[1:]:
-        score = number(float(point)).log() / number(mu) + number(mu) / 2
-        scores = (score, score - number(mu))  # of the point under Q and under P, which has the density X
-        below.append((normal_upper_tail(-scores[0]), normal_upper_tail(-scores[1])))
-        above.append((normal_upper_tail(scores[0]), normal_upper_tail(scores[1])))
-    below.append((number(1), number(1)))
-    above.append((number(0), number(0)))
+@lru_cache(maxsize=2)  # of the law from above and then the one from below
+def _cells(mu: Fraction, offset: float, cells: int) -> tuple[Floats, tuple[Ball, ...], tuple[Ball, ...]]:
+    """Return a grid for one term, the mass of each cell, and the mean on it, the last cell reaching to infinity."""
+    reach = _FARTHEST * float(mu)
+    middle = float(mu * mu) / 2
+    grid = _Grid.between(math.exp(-reach - middle), math.exp(reach + middle), offset, cells).points
     half = int(np.searchsorted(grid, 1.0))  # differences of small numbers: of lower tails below, of upper ones above
-    mass, mean = (
-        [below[k + 1][which] - below[k][which] if k < half else above[k][which] - above[k + 1][which]
-         for k in range(len(grid))]
-        for which in (0, 1)
-    )  # fmt: skip
-    return mass, mean
+    with precision(_BITS):
+        below: list[tuple[Ball, Ball]] = [(number(0), number(0))]
+        above: list[tuple[Ball, Ball]] = []
+        spread, shift = number(mu), number(mu) / 2
+        for index, point in enumerate(grid[1:].tolist(), 1):
+            score = number(point).log() / spread + shift
+            scores = (score, score - spread)  # of the point under Q and under P, which has the density X
+            if index <= half:
+                below.append((normal_upper_tail(-scores[0]), normal_upper_tail(-scores[1])))
+            if index >= half:
+                above.append((normal_upper_tail(scores[0]), normal_upper_tail(scores[1])))
+        above.append((number(0), number(0)))
+        mass, mean = (
+            (*(other[which] - one[which] for one, other in pairwise(below)),
+             *(one[which] - other[which] for one, other in pairwise(above)))
+            for which in (0, 1)
+        )  # fmt: skip
+        if min(one.rel_accuracy_bits() for one in (*mass, *mean)) < _ENOUGH_BITS:
+            raise ArithmeticError("the cells are too narrow for the precision")
+    return grid, mass, mean
 
 
 def _added(first: SumLaw, second: SumLaw, offset: float, cells: int, *, upper: bool, last: bool) -> SumLaw:

@@ -181,6 +181,31 @@ class Places(nn.Module):
         return self.out(torch.tanh(self.words(ids) + self.places(torch.arange(5))).mean(1))
 
 
+class _Stopped(nn.Module):
+    """A product of what it is given first; it lets no gradient through, and leaves the rest alone."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(6, 6))
+
+    def forward(self, x: Any, _: Any) -> Any:
+        """Return the product."""
+        return x.detach() @ self.weight
+
+
+class Beside(nn.Module):
+    """A module after another, whose outputs depend on none of those of the other as far as gradients go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.first, self.stopped, self.out = nn.Linear(6, 6), _Stopped(), nn.Linear(6, 4)
+
+    def forward(self, x: Any) -> Any:
+        """Return the scores."""
+        first = self.first(x)
+        return self.out(torch.tanh(first) + self.stopped(x, first))
+
+
 def _pictures(*layers: Any, places: int) -> Any:
     return nn.Sequential(*layers, nn.Flatten(), nn.Linear(places, 4))
 
@@ -200,6 +225,7 @@ def networks():
         "gru": (Recurrent(nn.GRU(3, 6, batch_first=True)), (5, 3, 0)),
         "attention and own tensors": (Attending(), (5, 6, 0)),
         "turned": (Turned(), (5, 6, 0)),
+        "beside": (Beside(), 6),
         "places": (Places(), (9, 5)),
         "padding": (nn.Sequential(nn.Embedding(9, 6, padding_idx=2), nn.Flatten(), nn.Linear(30, 4)), (9, 5)),
         "bag mean": (nn.Sequential(nn.EmbeddingBag(9, 6, padding_idx=2), nn.Linear(6, 4)), (9, 5)),

@@ -11,6 +11,7 @@ torch = pytest.importorskip("torch")
 from benchmarks.deep.models import NETWORKS  # noqa: E402
 from discreet.errors import ParameterError  # noqa: E402
 from discreet.learning.deep.clip import ClippedSum, CrossEntropy  # noqa: E402
+from discreet.learning.deep.clip.replay import WhileInPlace  # noqa: E402
 from tests.learning.deep.clip import oracle  # noqa: E402
 
 ROWS = 6
@@ -84,3 +85,12 @@ def test_exact_sums_are_not_compiled():
 def test_a_processor_plays_nothing_again():
     clipped, _, _ = made("digits", exact=True)
     assert clipped._added_up == clipped._sums
+
+
+def test_a_recording_is_left_once_the_weights_are_elsewhere():
+    held = [torch.zeros(3), torch.zeros(2)]
+    sums = WhileInPlace(lambda *_: ["recorded"], lambda *_: ["anew"], held)
+    held[0].add_(1)
+    assert sums(held, held[0], held[0]) == ["recorded"]
+    held[1].data = torch.ones(2)  # what an optimizer may write instead of `copy_`
+    assert sums(held, held[0], held[0]) == ["anew"]

@@ -347,6 +347,16 @@ def test_nothing_that_decides_privacy_has_a_default(missing):
         Plan(**given)
 
 
+def test_a_target_for_bins_may_have_a_delta_above_the_chance_of_one_bin():
+    """In balls in bins everyone is drawn in every epoch, so a delta of 1 / bins is no licence to show who is."""
+    plan = for_target(sampler=BallsInBins(steps_per_epoch=1000), steps=1000, epsilon=1, delta=1e-3)
+    assert 0.99 < plan.epsilon(1e-3).upper <= 1
+    with pytest.raises(ParameterError, match="nobody who is drawn is protected"):
+        for_target(sampler=PoissonBatches(rate=1e-3), steps=1, epsilon=1, delta=1e-3)
+    with pytest.raises(ParameterError, match="nobody who is drawn is protected"):
+        for_target(sampler=BallsInBins(steps_per_epoch=1000), steps=1000, epsilon=1, delta=0.6)
+
+
 @pytest.mark.parametrize(
     "changed",
     [

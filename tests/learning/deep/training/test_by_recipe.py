@@ -113,6 +113,14 @@ def test_a_declared_value_has_a_weight_of_its_own_in_a_table_of_a_session(tmp_pa
     assert np.array_equal(again.predict(frame), model.predict(frame))
 
 
+def test_a_list_of_bins_that_is_changed_after_the_fit_changes_nothing():
+    bins = [4, 4, 5]
+    model = of_columns(bins=bins).fit(CELLS, SIGNS)
+    said = model.predict(CELLS)
+    bins[0] = 9
+    assert np.array_equal(model.predict(CELLS), said)
+
+
 @pytest.mark.parametrize(
     ("changed", "words"),
     [({"bins": 1}, "bins"), ({"bins": [4, 4]}, "bins"), ({"unit": None}, "unit"), ({"classes": 10}, r"range\(10\)")],

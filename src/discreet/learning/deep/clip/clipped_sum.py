@@ -16,6 +16,7 @@ from discreet.learning.deep.clip.compiled import as_compiled
 from discreet.learning.deep.clip.layers import (
     Arithmetic,
     Calls,
+    Layer,
     Part,
     Tensor,
     cluster_part,
@@ -52,8 +53,9 @@ class ClippedSum:
 
     The loss returns one number a row. A person is one row, or `rows` rows whose mean gradient is cut. Modules may be
     called several times and share tensors; what is not trained costs nothing. A person whose gradient is not finite
-    adds nothing, and the others add what they add without it, bit for bit (on a graphics card words of a table add up
-    in any order, which changes last bits). With `compiled` a call is one function made by torch's compiler.
+    adds nothing (clipped per layer: to the layers where it is not), and the others add what they add without it, bit
+    for bit (on a graphics card words of a table add up in any order, which changes last bits). With `compiled` a call
+    is one function made by torch's compiler.
 
     Privacy. In exact mode the sums S of two batches that differ by one person, all others in the same slots, satisfy
         |S - S'|_2 <= (1 + 2 summation_error) clip.norm.
@@ -202,10 +204,11 @@ class ClippedSum:
         size = self.physical * self.rows
         here = torch.ones(size, dtype=torch.bool, device=self._device)
         values = (*self._made_up.batch(size), here)
+        held = (*self.model.parameters(), *self.model.buffers())
         if compiled:
             made = as_compiled(self._steadily, *values)
-            return replayed(made, made, values, exact=False)
-        return replayed(self._sums, self._steadily, values, exact=self.exact)
+            return replayed(made, made, values, held=held, exact=False)
+        return replayed(self._sums, self._steadily, values, held=held, exact=self.exact)
 
     def _steadily(self, inputs: tuple[Any, ...], targets: Any, here: Tensor) -> list[Tensor]:
         """Return the weighted sums without a look at any number: where a unit may be lost, all are selected from."""
@@ -218,7 +221,9 @@ class ClippedSum:
     def _watching(self, found: ModelSurvey, evened: list[Any]) -> Recording:
         """Return what watches the trained modules, and computes the products of some in even widths."""
         clusters = [{layer.module: found.axes[layer.module] for layer in cluster} for cluster in found.clusters]
-        return Recording(clusters, tables=found.tables, evened=evened, rows=self.physical * self.rows)
+        opaque = [layer.module for cluster in found.clusters for layer in cluster if type(layer) is Layer]
+        rows = self.physical * self.rows
+        return Recording(clusters, opaque=opaque, tables=found.tables, evened=evened, rows=rows)
 
     def _run_quietly(self, *arguments: Any) -> None:
         """Run on a batch of people: nothing of it may reach an exception."""

@@ -29,16 +29,22 @@ class Recording:
 
     While a pass runs, `forward` of the modules is another. Hooks of tensors see gradients with respect to what a layer
     returned even where an activation overwrites it, and autograd is asked for the first outputs only: it forms no
-    gradient of a weight. Where one watched module lies inside another, whose own tensors may come first, it is asked
-    for all.
+    gradient of a weight. It is asked for the outputs of `opaque` modules too, which need not depend on what they were
+    given, and for all where one watched module lies inside another, whose own tensors may come first.
     """
 
     def __init__(
-        self, clusters: Sequence[Mapping[Any, Axes]], *, tables: Mapping[Any, int], evened: Sequence[Any], rows: int
+        self,
+        clusters: Sequence[Mapping[Any, Axes]],
+        *,
+        opaque: Sequence[Any],
+        tables: Mapping[Any, int],
+        evened: Sequence[Any],
+        rows: int,
     ) -> None:
         self._clusters, self._tables, self._rows = clusters, tables, rows
         self._of = {module: place for place, cluster in enumerate(clusters) for module in cluster}
-        self._evened = frozenset(evened)
+        self._opaque, self._evened = frozenset(opaque), frozenset(evened)
         self._nested = any(inner in self._of for one in self._of for inner in one.modules() if inner is not one)
         self._watched = tuple(dict.fromkeys((*self._of, *tables, *evened)))
         self._before: list[tuple[Any, Any]] = []
@@ -113,7 +119,7 @@ class Recording:
         kept = [leaf.detach() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         call = Call(kept, form, axes.inputs, axes.outputs, versions)
         outputs = [output] if isinstance(output, torch.Tensor) else pytree.tree_leaves(output)
-        first = self._nested or not any(leaf.requires_grad for leaf in given)
+        first = self._nested or module in self._opaque or not any(leaf.requires_grad for leaf in given)
         for where in axes.outputs:
             value = outputs[where]
             call.shapes[where] = (value.shape, value.dtype, value.device)

@@ -16,12 +16,15 @@ _CLOSE = 2.0**-40  # of sums of words, which a card adds in any order; other ker
 _CLOSE_FLOATS = 1e-3
 
 
-def replayed(plain: Sums, steady: Sums, values: tuple[Sequence[Tensor], Tensor, Tensor], *, exact: bool) -> Sums:
+def replayed(
+    plain: Sums, steady: Sums, values: tuple[Sequence[Tensor], Tensor, Tensor], *, held: Sequence[Tensor], exact: bool
+) -> Sums:
     """Return `plain`, or `steady` as a recording of it where that is faster and says the same on made-up rows.
 
     `steady` does what `plain` does without looking at a number. The same kernels run in the same order on the same
     shapes, so that what was found out about rows holds; the sums of both are compared all the same, in exact mode to
-    2^-40. What draws masks, or waits for the card in the middle, is not recorded.
+    2^-40. What draws masks, or waits for the card in the middle, is not recorded. A recording reads the tensors of the
+    model, `held`, where they were: once an optimizer has put one elsewhere, `plain` is what is called.
     """
     device = values[1].device
     if device.type != "cuda":
@@ -40,7 +43,25 @@ def replayed(plain: Sums, steady: Sums, values: tuple[Sequence[Tensor], Tensor, 
         close = _CLOSE if exact else _CLOSE_FLOATS
         if not all(_alike(one, other, close) for one, other in zip(found, wanted, strict=True)):
             return plain
-        return recording if _seconds(recording, values) < _WORTH * _seconds(plain, values) else plain
+        worth = _seconds(recording, values) < _WORTH * _seconds(plain, values)
+        return WhileInPlace(recording, plain, held) if worth else plain
+
+
+class WhileInPlace:
+    """Calls a recording while the tensors that it reads are where they were, and later the operations themselves.
+
+    An optimizer may put weights elsewhere (`value.data = ...`). Where they were is then free for other numbers, such as
+    those of rows, on which no row's gradient may depend.
+    """
+
+    def __init__(self, recording: Sums, plain: Sums, held: Sequence[Tensor]) -> None:
+        self._recording, self._plain, self._held = recording, plain, held
+        self._places = [one.data_ptr() for one in held]
+
+    def __call__(self, inputs: Sequence[Tensor], targets: Tensor, here: Tensor) -> list[Tensor]:
+        """Return the sums."""
+        unmoved = [one.data_ptr() for one in self._held] == self._places
+        return (self._recording if unmoved else self._plain)(inputs, targets, here)
 
 
 class _Recording:

@@ -16,7 +16,7 @@ from discreet.learning.deep.plan.noises import Banded, IndependentNoise, Trainin
 from discreet.learning.deep.plan.placed_samplers import BallsInBins, CyclicPoisson
 from discreet.learning.deep.plan.pricing import TrainingPrice, price_of
 from discreet.learning.deep.plan.samplers import BatchSampler, FullBatch
-from discreet.privacy import Relation, balls_in_bins_loss
+from discreet.privacy import Relation, Sampler, balls_in_bins_loss
 from discreet.privacy.numbers import positive_price
 
 Kind = Callable[[float], TrainingNoise]
@@ -114,7 +114,8 @@ def least_scale(
 
 def _refuse_all_or_nothing(price: TrainingPrice, delta: float) -> None:
     """Raise an error where delta is so large that everyone who is drawn could be shown, with no noise at all."""
-    rate = 1.0 if price.steps.rate is None else float(price.steps.rate)
+    sampled = price.steps.sampler is Sampler.POISSON  # in balls in bins everyone is drawn in every epoch
+    rate = float(price.steps.rate) if sampled and price.steps.rate is not None else 1.0
     drawn = -math.expm1(price.steps.count * math.log1p(-rate)) if rate < 1 else 1.0
     if delta >= drawn / 2:
         raise ParameterError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -190,7 +191,7 @@ class RecipeClassifier(PlannedEstimator, PrivateClassifier):
         return torch.from_numpy(kind(features)), torch.from_numpy(np.asarray(beside).astype(np.int64))
 
     def _learn(self, public: Public, rows: FitRows, measurements: Measurements) -> None:
-        self.bins_ = self.bins  # those of the fit: `fit_session` takes them from the policy
+        self.bins_ = copy.copy(self.bins)  # those of the fit: `fit_session` takes them from the policy
         super()._learn(public, rows, measurements)
 
     def _plan(self, public: Public) -> Mapping[str, Any]:

@@ -49,9 +49,9 @@ def train(
     """Train a copy of a model on private rows; the charge, if there is a ledger, is durable before the first step.
 
     What is refused is refused before the charge: nothing is spent, and no message follows from a row. A row whose
-    numbers or whose gradient are not finite, or for which model or loss raise an error, counts for nothing. A failure
-    after the charge is one constant message. A plan that is trained by twice is charged twice; where nobody keeps
-    books, the second time is refused.
+    gradient is not finite, or for which model or loss raise an error, counts for nothing (clipped per layer: in the
+    layers where it is not finite). A failure after the charge is one constant message. A plan that is trained by twice
+    is charged twice; where nobody keeps books, the second time is refused.
 
     Args:
         model: a torch module; it stays as it is.
