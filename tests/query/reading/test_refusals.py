@@ -115,7 +115,12 @@ REFUSALS = [
     ("WITH RECURSIVE a AS (SELECT 1) SELECT COUNT(*) FROM a", UnsupportedSQL, "Recursive", "one expression"),
     ("WITH a AS (SELECT * FROM visits) SELECT COUNT(*) FROM stays", UnsupportedSQL, "never read", "Leave it out"),
     ("SELECT COUNT(*) FROM (SELECT * FROM visits LIMIT 3)", UnsupportedSQL, "LIMIT", "on answers alone"),
-    ("SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM visits)", UnsupportedSQL, "DISTINCT", "GROUP BY the same columns"),
+    (
+        "SELECT COUNT(*) FROM (SELECT DISTINCT ward FROM visits)",
+        UnsupportedSQL,
+        "DISTINCT",
+        "GROUP BY the same columns",
+    ),
     ("SELECT MEDIAN(n) FROM (SELECT COUNT(*) AS n FROM visits)", UnsupportedSQL, "MEDIAN(n)", "SUM, AVG, COUNT"),
     ("SELECT SUM(AVG(cost))" + FROM, UnsupportedSQL, "inside another aggregate", "by itself"),
     ("SELECT COUNT(*) FROM visits WHERE COUNT(*) > 3", UnsupportedSQL, "single rows are read", "HAVING"),
