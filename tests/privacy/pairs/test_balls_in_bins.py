@@ -111,6 +111,31 @@ def test_several_epochs_agree_with_a_simulation_and_with_finer_laws():
         assert narrow.upper - narrow.lower < (coarse.upper - coarse.lower) / 4
 
 
+def removed_often(sigma, epochs, level):
+    """Delta of epochs of two steps, a person removed: the law of one loss on a fine grid, and a power of its transform."""
+    z = np.linspace(-9.5, 9.5, 1201)
+    weight = np.exp(-z * z / 2) / np.exp(-z * z / 2).sum()
+    moved, other = (np.exp((z + shift) / sigma - 1 / (2 * sigma**2)) for shift in (1 / sigma, 0))
+    places = np.log((moved[:, None] + other) / 2).ravel() / 1e-3
+    cell = np.floor(places).astype(np.int64)
+    right = (weight[:, None] * weight).ravel() * (places - cell)
+    size = 1 << int(epochs * (cell.max() - cell.min() + 2)).bit_length()
+    law = np.bincount(cell - cell.min(), (weight[:, None] * weight).ravel() - right, size)
+    law += np.bincount(cell - cell.min() + 1, right, size)
+    law = np.fft.irfft(np.fft.rfft(law) ** epochs, size)
+    losses = (np.arange(size) + epochs * cell.min()) * 1e-3
+    return float(np.dot(law, np.maximum(-np.expm1(level - losses), 0.0)))
+
+
+@pytest.mark.theorem("BallsInBinsPair.privacy", "balls_in_bins_loss.privacy")
+@pytest.mark.parametrize(("scale", "delta"), [(0.4, 0.3), (0.7, 1e-6), (0.8494, 0.3)])
+def test_several_epochs_of_few_steps_are_composed_although_points_of_the_law_have_no_mass(scale, delta):
+    found = (balls_in_bins_loss(scale, steps=2, relation=Relation.ADD_REMOVE) * 5).epsilon(delta)
+    assert found.upper - found.lower < 1e-3 * max(found.upper, 1)
+    assert removed_often(scale, 5, found.upper) <= delta * (1 + 1e-4)
+    assert removed_often(scale, 5, found.lower) >= delta * (1 - 1e-4)
+
+
 @pytest.mark.parametrize("upper", [False, True])
 def test_laws_keep_the_mass_and_the_mean(upper):
     for mu, steps in ((0.01, 7), (1, 100), (3, 13)):
