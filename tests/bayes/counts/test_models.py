@@ -229,7 +229,6 @@ def test_a_yes_whose_no_was_not_named_is_refused(people):
     assert alone.posterior_of(both, generator=np.random.default_rng(1)).mean("count")[0] == pytest.approx(40, abs=5)
 
 
-
 def test_a_tiny_prior_of_the_others_is_kept_beside_many_people():
     exact = noisy_counts(10**9, noise=DiscreteLaplace(0.01))
     (share,) = posterior(exact, BetaBinomial(1, 1e-3, people=10**9)).marginals("share")
