@@ -212,6 +212,23 @@ def test_the_people_of_groups_that_are_not_shown_are_not_among_those_stated(peop
         DirichletMultinomial(1, people=people).posterior_of(seen, generator=np.random.default_rng(1))
 
 
+@pytest.mark.parametrize("people", [{"north": 220, "south": 90}, PoissonPeople(200), None])
+def test_a_yes_whose_no_was_not_named_is_refused(people):
+    """Of 220 people, no below a threshold of 110: chance .17 if 100 say yes, .81 if 120 do, so it is evidence."""
+    latent = LatentCounts(
+        ("region", "ill"),
+        (("south", "y"), ("south", "n"), ("north", "y")),
+        tuple(Observation((j,), z, DiscreteLaplace(10)) for j, z in enumerate((40, 50, 112))),
+        listed=False,
+    )
+    model = BetaBinomial(2, 1, people=people, success=("ill", "y"))
+    with pytest.raises(InputError, match="no was not named"):
+        model.posterior_of(latent, generator=np.random.default_rng(1))
+    both = LatentCounts(latent.key_names, latent.cells[:2], latent.observations[:2], listed=False)
+    alone = BetaBinomial(2, 1, people={"south": 90}, success=("ill", "y"))
+    assert alone.posterior_of(both, generator=np.random.default_rng(1)).mean("count")[0] == pytest.approx(40, abs=5)
+
+
 def test_a_tiny_prior_of_the_others_is_kept_beside_many_people():
     exact = noisy_counts(10**9, noise=DiscreteLaplace(0.01))
     (share,) = posterior(exact, BetaBinomial(1, 1e-3, people=10**9)).marginals("share")

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import discreet as dp
-from discreet.bayes import noisy_counts
+from discreet.bayes import LogNormal, PoissonGamma, SmallAreaRates, noisy_counts, posterior
 from discreet.errors import InputError, ParameterError
 from discreet.laws import DiscreteLaplace, OnGrid
 
@@ -37,6 +37,19 @@ def test_one_integer_is_a_count_without_groups_and_tuples_have_several_keys():
     assert pairs.plan.key_names == pairs.plan.source.keys == ("region", "sex")
 
 
+def test_groups_that_a_threshold_named_are_not_all_groups():
+    """Hyperparameters must not be learnt from the large groups alone."""
+    options = {"epsilon": 1, "delta": 1e-6, "relation": dp.Relation.ADD_REMOVE}
+    named = noisy_counts({"a": 31, "b": 25}, noise=dp.ThresholdedHistogram(keys=1, **options))
+    assert (named.plan.source.listed, named.plan.adds_up.selects, named.plan.adds_up.once) == (False, True, True)
+    with pytest.raises(ParameterError, match="models of many groups must have all groups"):
+        posterior(named, SmallAreaRates(exposures=1, mean=LogNormal(5, 1)))
+    assert posterior(named, PoissonGamma(1, 0.1), seed=1).mean("count")[0] == pytest.approx(31, abs=1)
+    several = noisy_counts({"a": 31, "b": 25}, noise=dp.ThresholdedHistogram(keys=2, **options))
+    with pytest.raises(InputError, match="a person may count in up to 2 groups"):
+        posterior(several, PoissonGamma(1, 0.1))
+
+
 @pytest.mark.parametrize(
     "noise",
     [dp.Laplace(epsilon=0.5, sensitivity=1.0), OnGrid(DiscreteLaplace(2), Fraction(1, 2))],
@@ -52,6 +65,7 @@ def test_noise_on_a_finer_grid_is_refused(noise):
     [
         ({"noise": 2}, "noise must be a mechanism .*; got int, write Laplace"),
         ({"noise": dp.RandomizedResponse(epsilon=1, categories=2)}, "got RandomizedResponse, write Laplace"),
+        ({"noise": dp.NoisyMax(epsilon=1, sensitivity=1)}, "got NoisyMax, write Laplace"),
         ({"noise": DiscreteLaplace(2, 5)}, r"center at 0; got another center, write .*noise.at\(0\)"),
         ({"key": ""}, "key must name what the labels are values of"),
         ({"key": ["a", "a"]}, "each once"),

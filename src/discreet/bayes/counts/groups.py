@@ -19,7 +19,7 @@ from discreet.bayes.counts.people import (
 )
 from discreet.bayes.evidence import ALL, OTHER, LatentCounts
 from discreet.display import as_stated
-from discreet.errors import ParameterError
+from discreet.errors import InputError, ParameterError
 
 Key = tuple[Any, ...]
 
@@ -41,6 +41,7 @@ def groups_of(latent: LatentCounts, success: tuple[str, Any] | None, people: Any
         _check_only_yes(latent, people)
     else:
         cells = _paired(latent, success)
+        _require_both_named(latent, cells)
     stated = _people_by_group([key for key, _, _ in cells], people)
     return tuple(YesNo(key, yes, no, stated[key]) for key, yes, no in cells)
 
@@ -54,6 +55,16 @@ def _check_only_yes(latent: LatentCounts, people: Any) -> None:
             "success must say which groups of the answer are a yes, unless each is one of a public number of people; "
             f'got {len(latent.cells)} groups, write success=("{name}", True), or people= with a number for each group',
             parameter="success",
+        )
+
+
+def _require_both_named(latent: LatentCounts, cells: list[tuple[Key, int, int | None]]) -> None:
+    """Refuse a yes whose no was not named, where keys are private: a low noisy count of no says that yes is high."""
+    if not latent.listed and any(no is None or OTHER in latent.cells[no] for _, _, no in cells):
+        raise InputError(
+            "a share needs the yes and the no of its group; got private keys of which the no was not named, because "
+            "its noisy count is low, which says that there are more of yes: declare the values of the keys, or leave "
+            "such groups out, measurement.of_groups(...)"
         )
 
 

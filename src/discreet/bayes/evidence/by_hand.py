@@ -9,8 +9,11 @@ from typing import Any
 from discreet.errors import InputError, ParameterError
 from discreet.laws import OnGrid
 from discreet.laws.noise import IntegerNoise
-from discreet.mechanisms import Mechanism
+from discreet.mechanisms import Gaussian, Laplace, Mechanism, ThresholdedHistogram, TruncatedGeometric
 from discreet.statistics.measurement import ROWS, Counts, Measurement, MeasurementPlan, Source, by_hand
+from discreet.statistics.pricing import NoisyVector
+
+_ADDING = Laplace | Gaussian | TruncatedGeometric | NoisyVector | ThresholdedHistogram  # others use noise to choose
 
 
 def noisy_counts(
@@ -27,7 +30,8 @@ def noisy_counts(
     Args:
         counts: the noisy integer of every group, by its label, or by a tuple with a label for each key; one integer for
             a count without groups.
-        noise: the mechanism that was called on the counts, or the law that was added to each, about 0.
+        noise: the mechanism that was called on the counts, or the law that was added to each, about 0. A
+            `ThresholdedHistogram` says that the groups were named because of their counts.
         key: what the labels are values of; for tuples, a list of names.
         table: a name for the data: releases about one table are read together.
         where: which rows were counted, in words that are equal for the same rows; nothing for all.
@@ -49,8 +53,11 @@ def noisy_counts(
             )
     names, groups = _groups(counts, key)
     law, guarantee = _law(noise)
-    source = Source(lineage=table, rows=where, bounding="one row a person", keys=names)
-    plan = MeasurementPlan("counts", names, tuple(groups), Counts(ROWS), law, source)
+    found = isinstance(noise, ThresholdedHistogram)  # which groups are listed depends on these very counts
+    source = Source(lineage=table, rows=where, bounding="one row a person", keys=names, listed=not found)
+    often = f"a person may count in up to {noise.keys} groups" if found and noise.keys > 1 else ""
+    adds_up = Counts(ROWS, once=not often, why=often, selects=found)
+    plan = MeasurementPlan("counts", names, tuple(groups), adds_up, law, source)
     return plan.measured([list(groups.values())], by_hand(release), guarantee)
 
 
@@ -86,7 +93,7 @@ def _whole(count: Any) -> int:
 
 def _law(noise: Any) -> tuple[IntegerNoise, Any]:
     """Return the law of the noise about 0, and the guarantee where a mechanism stated one."""
-    law = noise if isinstance(noise, IntegerNoise) else getattr(noise, "noise", None)
+    law = noise.noise if isinstance(noise, _ADDING) else noise
     grid = getattr(noise, "grid", 1)
     if isinstance(noise, OnGrid) or grid != 1:
         raise ParameterError(

@@ -29,6 +29,20 @@ def test_draws_follow_a_wedge_whatever_its_tip(narrow):
     assert plane.log_total == pytest.approx(0.5 * np.log(2 * np.pi), abs=0.01)
 
 
+@pytest.mark.theorem("Plane.accuracy")
+@pytest.mark.parametrize("largest", [0.02, 0.5])
+def test_spreads_are_drawn_from_beyond_where_the_search_begins(largest):
+    """The prior of the spread may end long before what was released does."""
+
+    def density(x, y):
+        return -0.5 * (x / (0.1 + y)) ** 2 - np.log(0.1 + y) - y
+
+    generator = np.random.default_rng(7)
+    plane = Plane.of(density, Wedge(0.0, 0.1, 0.01, largest), generator=generator)
+    assert kstest(plane.drawn(4000, generator)[1], "expon").pvalue > 0.001
+    assert plane.log_total == pytest.approx(0.5 * np.log(2 * np.pi), abs=0.01)
+
+
 @pytest.mark.parametrize("place", [3.2, -0.001, -400.0])
 @pytest.mark.parametrize("narrow", [1.0, 0.001])
 def test_a_peak_is_found_wherever_it_is(place, narrow):

@@ -36,7 +36,7 @@ class Wedge:
     """Where a center and a spread may lie, and how finely.
 
     `middle` and `width` are about the center and its standard deviation if the spread is hardly 0, `small` is a spread
-    that could hardly be told from 0. The spread lies between 0 and `largest`.
+    that could hardly be told from 0. The search for spreads that matter begins between 0 and `largest`.
     """
 
     middle: float
@@ -196,16 +196,19 @@ def _evaluated(
 
 
 def _narrowed(axes: tuple[Floats, Floats], logs: Floats) -> tuple[Ends, Ends]:
-    """Return the ends of what matters on both axes, with a step of room; v goes on where it has not ended."""
+    """Return the ends of what matters on both axes, with a step of room, and more where it has not ended.
+
+    What was released may outweigh every prior, so that neither axis ends where the prior says; t alone begins, at 0.
+    """
     found = []
-    for axis, over in ((axes[0], 1), (axes[1], 0)):
+    for axis, over, least in ((axes[0], 1, -math.inf), (axes[1], 0, 0.0)):
         best = logs.max(axis=over)
         inside = np.flatnonzero(best > logs.max() - _DEPTH)
         low, high = max(inside[0] - 1, 0), min(inside[-1] + 1, len(axis) - 1)
-        more = (axis[-1] - axis[0]) / 2 if over == 1 else 0.0
+        more = (axis[-1] - axis[0]) / 2
         found.append(
             (
-                float(axis[low]) - (more if inside[0] == 0 else 0.0),
+                max(float(axis[low]) - (more if inside[0] == 0 else 0.0), least),
                 float(axis[high]) + (more if inside[-1] == len(axis) - 1 else 0.0),
             )
         )
