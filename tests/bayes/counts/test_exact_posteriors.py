@@ -211,6 +211,23 @@ def test_digits_that_a_prior_of_millions_takes_are_said():
 
 
 @pytest.mark.theorem("DirichletMultinomial.accuracy")
+@pytest.mark.parametrize("a", [1e-3, 1e-12, 1e-40, 1e-100])
+@pytest.mark.parametrize("released", [(9, 4), (6, -3, 3), (0, 0, 1)])
+def test_a_concentration_however_tiny_leaves_all_totals_possible(a, released):
+    """The heaviest total before the pool is counted in may be 0, and the mass that matters lie above it."""
+    noise, pmf, cells = DiscreteLaplace(0.6), laplace(0.6), len(released)
+    sums = [((j,), z) for j, z in enumerate(released)]
+    found = DirichletMultinomial(a).posterior_of(
+        latent([(str(j),) for j in range(cells)], [(m, z, noise, 1) for m, z in sums]), generator=RNG
+    )
+    reference = listed(
+        (26,) * cells, [cell(a)] * cells, [(m, z, pmf, 1) for m, z in sums], total=pooled(np.ones, cells * a)
+    )
+    for j in range(cells):
+        agrees(found.exact["count"][j], reference.law(j), 1e-10)
+
+
+@pytest.mark.theorem("DirichletMultinomial.accuracy")
 @pytest.mark.parametrize(
     ("people", "prior", "released"),
     [

@@ -227,7 +227,7 @@ def _spans(root: SumPart) -> list[_Span]:
     best = found[0].heaviest
     for step in (1, -1):
         last = found[0]
-        while (edge := last.ends[step > 0]) > 0 and last.log_mass(edge) >= best + _BEYOND:
+        while ((edge := last.ends[step > 0]) > 0 or step > 0) and last.log_mass(edge) >= best + _BEYOND:
             low, high = last.ends
             after = _next(root, edge + step, step * max(1, (high - low) // 2)) if len(found) < _SPANS else None
             if after is None:
