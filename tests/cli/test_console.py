@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import io
 import warnings
+from functools import partial
 
 import click
 import pytest
 from rich.console import Console
 
 from discreet import errors
-from discreet.cli.console import answering, fitted, spinner
+from discreet.cli.console import answering, as_options, fitted, spinner
 from discreet.display import Table
 
 CODES = [
@@ -69,3 +70,19 @@ def test_a_wide_table_is_wrapped_within_its_columns_and_loses_no_word(width: int
 def test_a_table_that_fits_is_left_as_it_is() -> None:
     small = Table(["a"], [["b  c"]])
     assert fitted(small, 40) is small
+
+
+def test_numbers_by_group_are_said_as_the_command_reads_them():
+    written = partial(as_options, options=("people",))
+    assert written("write people={'Ward, 3': 40, ...}") == "write --people 'Ward, 3=40', and so on"
+    assert written("write people={('north', 3): 40, ...}") == "write --people north,3=40, and so on"
+    assert (
+        written("write people={datetime.date(2026, 1, 1): 40, ...}")
+        == "write people={datetime.date(2026, 1, 1): 40, ...}"
+    )
+    assert written("write size={'a': 40, ...}") == "write size={'a': 40, ...}"
+
+
+def test_a_line_break_in_a_label_is_shown_where_columns_are_wrapped_too():
+    label = "a ward with a name of two\nlines, which is long"
+    assert "two\\nlines" in str(fitted(Table(["ward", "n"], [[label, 1]]), 30)).replace("\n", " ")

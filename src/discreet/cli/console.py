@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import re
+import shlex
 import sys
 import textwrap
 import warnings
@@ -37,9 +39,10 @@ if TYPE_CHECKING:
 _WIDEST = 88
 _NARROWEST_COLUMN = 14
 _OPTION, _HYPHEN = re.compile(r"--[a-z][a-z-]*"), "\N{NON-BREAKING HYPHEN}"
-_PARAMETER = re.compile(r'(?<![\w.-])([a-z_]+)=("[\w-]+"|True\b|\d*)(?!\.\.\.|[\w(=])')
+_PARAMETER = re.compile(r'(?<![\w.-])([a-z_]+)=("[\w-]+"|True\b|\d*)(?!\.\.\.|[\w(={])')
 
 _PAIR = re.compile(r'(?<![\w.-])([a-z_]+)=\("([^"]+)", "?([^"()]+)"?\)')
+_BY_GROUP = re.compile(r"(?<![\w.-])([a-z_]+)=\{(.+): ([\w.]+), \.\.\.\}")
 
 
 class Refusal(click.ClickException):
@@ -184,7 +187,7 @@ def fitted(table: Table, width: int) -> Table:
     rows: list[list[object]] = []
     for row in table.rows:
         cells = [
-            _wrapped(cell, widths[place]) or [""] if isinstance(cell, str) and place in texts else [cell]
+            _wrapped(visible(cell), widths[place]) or [""] if isinstance(cell, str) and place in texts else [cell]
             for place, cell in enumerate(row)
         ]
         rows += [list(line) for line in itertools.zip_longest(*cells)]
@@ -272,6 +275,8 @@ def as_options(words: str, options: Collection[str] | None = None) -> str:
     ...     ("epsilon", "bits", "linear", "yes"),
     ... )
     '--epsilon, --bits 1, --linear, --yes ward=north, keys='
+    >>> as_options("write people={('north', 3): 40, ...}", ("people",))
+    'write --people north,3=40, and so on'
     """
     known = _own_options() if options is None else options
 
@@ -284,7 +289,16 @@ def as_options(words: str, options: Collection[str] | None = None) -> str:
         option = found[1].replace("_", "-")
         return f"--{option} {found[2]}={found[3]}" if option in known else found[0]
 
-    return _PARAMETER.sub(written, _PAIR.sub(paired, words))
+    def by_group(found: re.Match[str]) -> str:
+        option = found[1].replace("_", "-")
+        try:
+            key = ast.literal_eval(found[2])
+        except (ValueError, SyntaxError):  # a date, for one
+            return found[0]
+        group = ",".join(map(str, key if isinstance(key, tuple) else (key,)))
+        return f"--{option} {shlex.quote(f'{group}={found[3]}')}, and so on" if option in known else found[0]
+
+    return _PARAMETER.sub(written, _PAIR.sub(paired, _BY_GROUP.sub(by_group, words)))
 
 
 def _own_options() -> set[str]:

@@ -152,7 +152,7 @@ class Statistic(Mechanism):
 
         Args:
             table: a name for the data; what has one name is about the same rows, and may be read together.
-            column: the name of the column, needed beside `table`.
+            column: the name of the column, needed beside `table`; the names of all, `age,cost`, where rows are read.
             where: which rows were counted, in words that are equal for the same rows; needed for a condition.
             public_rows: the number of rows, where it is public (`public_rows`) and something was divided by it.
         """

@@ -1,6 +1,7 @@
 """Count models from what was released: the refusals that help, the draws, and forward simulation."""
 
 import math
+import re
 
 import numpy as np
 import pytest
@@ -324,3 +325,25 @@ def test_noise_far_wider_than_a_public_number_of_people_leaves_the_prior():
     counts = np.arange(10**6 + 1)
     weights = (counts + 1.0) * np.exp(-np.abs(counts - 3) / 1e7)  # Beta(2, 1): every count t has t + 1
     assert found.mean("count") == pytest.approx(float(weights @ counts / weights.sum()), rel=1e-10)
+
+
+def test_a_total_that_ties_shares_together_is_refused_with_what_rows_it_also_counts():
+    law = DiscreteLaplace(2)
+    cells = noisy_counts(
+        {("a", "yes"): 12, ("a", "no"): 41, ("b", "yes"): 33, ("b", "no"): 22},
+        noise=law,
+        key=["arm", "answer"],
+        table="t",
+    )
+    arms = noisy_counts({"a": 53, "b": 57}, noise=law, key="arm", table="t")
+    answers = noisy_counts({"yes": 45, "no": 63}, noise=law, key="answer", table="t")
+    model = BetaBinomial(1, 1, success=("answer", "yes"))
+    with pytest.raises(ParameterError, match=r"NULL or not declared.*exhaustive=True if you know"):
+        posterior([cells, arms], model)
+    with pytest.raises(InputError, match="total of yes over groups whose numbers of people are unknown"):
+        posterior([cells, answers], BetaBinomial(1, 1, success=("answer", "yes"), exhaustive=True))
+
+
+def test_success_is_shown_with_a_value_of_the_answer():
+    with pytest.raises(ParameterError, match=re.escape("write success=(\"answer\", 'yes') if these are a yes")):
+        posterior(VOTES, BetaBinomial(1, 1))

@@ -14,7 +14,7 @@ from discreet.bayes.sums import LinearModel, NormalModel
 from discreet.bayes.sums.correlations import correlation_root, log_correlations, partial_correlations
 from discreet.bayes.sums.gram_likelihood import GramLikelihood
 from discreet.display import silent
-from discreet.errors import InputError, ParameterError
+from discreet.errors import InputError, NotConverged, ParameterError
 from discreet.privacy import PureDP, Relation
 from discreet.statistics import Covariance, Variance
 from tests.conftest import Rounds
@@ -219,3 +219,23 @@ def test_a_constant_at_the_center_of_its_bounds_is_refused(bounds):
     measurements = covariance.measurements(covariance.release(table()), table="survey", column=NAMES)
     with pytest.raises(InputError, match=r"'one' with 1 at the center, release Covariance with the bounds \(-1, 1\)"):
         fitted(MODEL, measurements)
+
+
+def test_columns_are_named_with_commas_and_blanks_each_once():
+    (plan,) = statistic().plans(column=" one, x ,z,y")
+    assert plan.adds_up.columns == ("one", "x", "z", "y")
+    for column in ("one,x,y", "one,x,x,y", "one,x,,y"):
+        with pytest.raises(ParameterError, match="every column once"):
+            statistic().plans(column=column)
+
+
+def test_products_with_laplace_noise_that_do_not_converge_name_gaussian_noise(monkeypatch):
+    def failing(_joint, *, advice="", **_words):
+        raise NotConverged(advice)
+
+    monkeypatch.setattr("discreet.bayes.sums.linear_model.sampled", failing)
+    for price, says in (({"epsilon": 10}, "rho="), ({"rho": 20}, "^$")):
+        covariance = statistic(**price)
+        measured = covariance.measurements(covariance.release(table()), column=NAMES)
+        with pytest.raises(NotConverged, match=says):
+            fitted(MODEL, measured)

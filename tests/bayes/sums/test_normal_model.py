@@ -12,7 +12,7 @@ from discreet.bayes.base import HalfNormal, LogNormal, Normal
 from discreet.bayes.sums import NormalModel
 from discreet.bayes.sums.skewness import left_over_skewness, skewness_note
 from discreet.display import silent
-from discreet.errors import InputError, ParameterError
+from discreet.errors import InputError, NotConverged, ParameterError
 from discreet.privacy import PureDP, Relation
 from discreet.statistics import Count, Mean, Sum, Variance
 from discreet.statistics.columns import FixedPoint
@@ -24,6 +24,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParame
 
 ADD, CHANGE = Relation.ADD_REMOVE, Relation.CHANGE_ONE
 MODEL = NormalModel(mean=Normal(50, 20), deviation=LogNormal(20, 0.5), people=LogNormal(1000, 0.4))
+MODEL_WITHOUT_PEOPLE = NormalModel(mean=Normal(50, 20), deviation=LogNormal(20, 0.5))
 
 
 class Unclipped(NormalModel):
@@ -243,3 +244,30 @@ def test_the_skewness_left_is_that_of_the_noisy_sum():
     assert skewness_note(0.0) is None
     assert "0.20" in str(skewness_note(0.2))
     assert math.isfinite(found)
+
+
+def test_a_model_that_puts_much_beyond_the_bounds_says_so_and_one_within_them_does_not():
+    costs = np.exp(np.random.default_rng(5).normal(0.0, 1.0, 20_000))  # skewed, and never below 0
+    model = NormalModel(mean=Normal(2, 1), deviation=HalfNormal(3))
+    statistic = Variance(bounds=(0, 7), relation=ADD, rho=1)
+    (note,) = fitted(model, released([statistic], costs)).notes
+    assert "beyond the bounds" in note
+    inside = released([Variance(bounds=(0, 100), relation=ADD, rho=1)], rows(20_000, 50, 10))
+    assert fitted(MODEL_WITHOUT_PEOPLE, inside).notes == ()
+
+
+def test_a_mean_alone_that_does_not_converge_names_the_variance(monkeypatch):
+    given = {}
+
+    def failing(_joint, *, advice="", **_words):
+        given["advice"] = advice
+        raise NotConverged(advice)
+
+    monkeypatch.setattr("discreet.bayes.sums.normal_model.sampled", failing)
+    for statistic, names in (
+        (Mean(bounds=(0, 100), relation=ADD, rho=1), True),
+        (Variance(bounds=(0, 100), relation=ADD, rho=1), False),
+    ):
+        with pytest.raises(NotConverged):
+            fitted(MODEL_WITHOUT_PEOPLE, released([statistic], rows()))
+        assert ("VARIANCE(x)" in given["advice"]) is names

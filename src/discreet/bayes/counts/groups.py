@@ -50,10 +50,12 @@ def _check_only_yes(latent: LatentCounts, people: Any) -> None:
     """Refuse cells of which nobody said what they count, where it matters."""
     several = len(latent.cells) > 1
     if any(OTHER in cell for cell in latent.cells) or (several and not isinstance(people, Mapping)):
-        name = latent.key_names[-1] if latent.key_names else "key"
+        named = [one for one in latent.cells if OTHER not in one and ALL not in one] or [*latent.cells]
+        example = f'success=("{latent.key_names[-1]}", {named[0][-1]!r})' if latent.key_names else "success="
         raise ParameterError(
             "success must say which groups of the answer are a yes, unless each is one of a public number of people; "
-            f'got {len(latent.cells)} groups, write success=("{name}", True), or people= with a number for each group',
+            f"got {len(latent.cells)} groups, write {example} if these are a yes, or people= with a number for each "
+            "group",
             parameter="success",
         )
 
@@ -97,13 +99,21 @@ def _paired(latent: LatentCounts, success: tuple[str, Any]) -> list[tuple[Key, i
             parameter="success",
         )
     mixed = any(cell[at] == ALL for cell in latent.cells)
-    return [(key, *_one_yes_one_no(yes, no, name, mixed=mixed)) for key, (yes, no) in found.items()]
+    rest = any(OTHER in cell for cell in latent.cells)
+    return [(key, *_one_yes_one_no(yes, no, name, mixed=mixed, rest=rest)) for key, (yes, no) in found.items()]
 
 
-def _one_yes_one_no(yes: list[int], no: list[int], name: str, *, mixed: bool) -> tuple[int, int | None]:
+def _one_yes_one_no(yes: list[int], no: list[int], name: str, *, mixed: bool, rest: bool) -> tuple[int, int | None]:
     """Return the place of the yes and of the no of a group."""
     if len(yes) == 1 and len(no) <= 1 and not mixed:
         return yes[0], no[0] if no else None
+    if rest:
+        raise ParameterError(
+            f"every group must have one yes and at most one no by {name!r}; got a total, which also counts rows "
+            "that are NULL or not declared and in no listed group, leave the total out, write DirichletMultinomial, or "
+            "exhaustive=True if you know that there are no such rows",
+            parameter="success",
+        )
     raise ParameterError(
         f"every group must have one yes and at most one no by {name!r}; got a group with {len(yes)} and {len(no)}, "
         "write DirichletMultinomial for more than two values, or exhaustive=True where undeclared values cannot occur",

@@ -77,8 +77,9 @@ def window(
             return _trimmed(CountWindow(low, logs, left_out), tilted, left_out / 4)
         above, below = above * (1 if done_above else 2), below * (1 if done_below else 2)
     raise ParameterError(
-        f"the noise must leave at most {_LARGEST} counts possible; got a scale so wide, or a prior so far from what "
-        "was released, that more are",
+        f"the noise must leave at most {_LARGEST:,} counts possible; got a scale so wide, or a prior or another answer "
+        "so far from what was released, that more are, give one answer, or leave out exhaustive=True and people= if "
+        "they may not hold",
         parameter="model",
     )
 

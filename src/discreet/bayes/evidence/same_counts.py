@@ -64,7 +64,8 @@ def _require_same(one: Measurement, other: Measurement, *, one_row_a_person: boo
         raise InputError(
             f"measurements must count one thing; got {first.name} and {second.name}, of which one counts "
             f"{_said(one)} and the other {_said(other)}, give the model one of them: [one for one in "
-            f'answer.measurements if one.plan.name == "{first.name}"]'
+            f'answer.measurements if one.plan.name == "{first.name}"], or ask COUNT(*) in a query that groups by the '
+            "condition, where one counts a part of the other"
         )
     if first.source.rows != second.source.rows:
         raise InputError(

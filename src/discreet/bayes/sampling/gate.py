@@ -50,12 +50,14 @@ def sampled(
     runs: int = 4,
     draws: int = 1000,
     progress: Progress = silent,
+    advice: str = "",
 ) -> Sampled:
     """Return draws from the posterior that passed their diagnostics, or raise NotConverged.
 
     Importance sampling about the mode is tried first, unless told not to (`importance=False`, where posteriors are
     known to be bent); then tempered sequential Monte Carlo, and once more with four times as many particles. `start`
-    holds points (count, d) from which the search for the mode may begin. Seeds are allowed: nothing private is drawn.
+    holds points (count, d) from which the search for the mode may begin. Where all fail the error gives the `advice` of
+    the model. Seeds are allowed: nothing private is drawn.
 
     Accuracy. Draws that are handed out have R-hat <= 1.01, 400 effective draws in bulk and tails, k-hat <= .7, and, if
         tempered, a correlation of less than .1 with where the last moves began, in every coordinate.
@@ -85,7 +87,7 @@ def sampled(
         failed.append(tried)
     raise NotConverged(
         f"draws from the posterior must pass their diagnostics, and none did ({failed[-1]}); none are handed out, "
-        "write a narrower prior, or ask for the release with more privacy budget"
+        f"{advice or 'write a narrower prior, or ask for the release with more privacy budget'}"
     )
 
 

@@ -24,6 +24,9 @@ from discreet.statistics.measurement import Measurement, MeasurementPlan, Produc
 Floats = NDArray[np.float64]
 INTERCEPT = "(intercept)"
 _ROWS = 4000
+_GAUSSIAN = (
+    "release the products with Gaussian noise (rho=), which takes no sampling of its own, or write narrower priors"
+)
 _CHUNK = 800  # points whose arrays stay in cache
 _OFF_CENTER = 0.1  # of half the bounds: a constant column nearer to their center adds next to nothing
 
@@ -32,7 +35,8 @@ _OFF_CENTER = 0.1  # of half the bounds: a constant column nearer to their cente
 class LinearModel(Model):
     """The outcome is linear in the predictors with normal errors, and the predictors are jointly normal.
 
-    Reads `Covariance` of the columns of one table, of which one holds 1 everywhere: it gives the first moments. The law
+    Reads `Covariance` of the columns of one table, of which one holds 1 everywhere: it gives the first moments. Columns
+    are named where the release is read: `measurements(released, column="one,age,cost")`, in their order. The law
     of the predictors is unknown too: means, deviations, and correlations, whose prior is flat over correlation
     matrices.
 
@@ -51,7 +55,8 @@ class LinearModel(Model):
         .3, and beyond the fit is refused. Rows are taken as unclipped: at the posterior mean every column must keep
         4 deviations from its bounds, between 3 and 4 a note says so, and nearer the fit is refused. An unknown number
         of rows is a whole number. Draws pass the gate of `sampling.sampled`.
-    Cost. About .2 s for two predictors, by importance sampling; 3 s with Laplace noise, by tempering.
+    Cost. About .2 s for two predictors with Gaussian noise, by importance sampling. With Laplace noise 3 to 15 s, by
+        tempering; where it is large beside the sums, minutes that may end in NotConverged: take `rho=`.
 
     >>> from discreet.bayes.base import HalfNormal, Normal
     >>> model = LinearModel(
@@ -93,7 +98,13 @@ class LinearModel(Model):
         number = NumberOfRows.of(self.people, _public_people(plans), likelihood.people)
         shape = _Shape(self, predictors, likelihood, number)
         joint = Joint(shape.draw_prior, shape.log_prior, shape.log_likelihood, outline=shape.outline)
-        found = sampled(joint, generator=generator, importance=likelihood.latent == 0, progress=progress)
+        found = sampled(
+            joint,
+            generator=generator,
+            importance=likelihood.latent == 0,
+            progress=progress,
+            advice=_GAUSSIAN if likelihood.latent else "",
+        )
         notes = shape.notes(found.draws.mean(axis=(0, 1)), np.random.default_rng(generator.integers(2**63)))
         drawn = shape.named(found.draws)
         return Posterior(

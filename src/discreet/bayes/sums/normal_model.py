@@ -25,6 +25,15 @@ from discreet.statistics.measurement import Measurement, MeasurementPlan, PowerS
 
 Floats = NDArray[np.float64]
 _NODES = 401
+_OUTSIDE = 0.05  # of the values, beyond the bounds: more rest on a shape that no sum of clipped values shows
+_BEYOND = (
+    "the model puts {:.2g} % of the values beyond the bounds: mean and deviation rest on values being normal there, "
+    "which neither these sums nor check() can tell; of skewed values, such as costs, they would be wrong"
+)
+_ASK_SQUARES = (
+    "ask VARIANCE(x), whose squares tell the deviation, where AVG(x) or SUM(x) alone leave it to the prior, or write a "
+    "narrower prior of the deviation"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,6 +50,10 @@ class NormalModel(Model):
             told by what was released; public where the release says so.
         one_row_a_person: nobody has two rows, which you know: weighted sums are then sums over rows.
         complete: every row has a value, which you know: a count of rows then counts values.
+
+    Values that are not normal give wrong answers, without a sign of it where many are clipped: three sums tell three
+    numbers, whatever the shape. Costs are skewed; a note says which share of values the model puts beyond the bounds,
+    where it is above .05.
 
     Accuracy. The moments of clipped values are exact, n is a whole number, noise is taken with its density; the sums of
         rows are taken as normal given mean, deviation and n. Whether they are is checked: the skewness left in any
@@ -215,7 +228,8 @@ class _Group:
     def drawn(self, generator: np.random.Generator, progress: Progress) -> Sampled:
         """Return draws that passed the gate."""
         joint = Joint(self._draw_prior, self._log_prior, self._log_likelihood)
-        return sampled(joint, generator=generator, importance=False, progress=progress)
+        advice = "" if self.likelihood.of_sums[:, 1].any() else _ASK_SQUARES
+        return sampled(joint, generator=generator, importance=False, progress=progress, advice=advice)
 
     def named(self, points: Floats) -> dict[str, Floats]:
         """Return points (runs, draws, d) as parameters."""
@@ -226,16 +240,19 @@ class _Group:
         return found
 
     def note(self, found: Sampled) -> str | None:
-        """Check the normal approximation at the posterior mean."""
+        """Check the normal approximation at the posterior mean; say how much the model puts beyond the bounds."""
         center = found.draws.mean(axis=(0, 1))
         mean, deviation = float(center[0]), float(np.exp(center[1]))
         people = float(self.number.known if self.number.known is not None else max(center[2], 0.0))
         levels = (np.arange(_NODES) + 0.5) / _NODES
-        from scipy.special import ndtri
+        from scipy.special import ndtr, ndtri
 
         shares = np.clip(mean + deviation * ndtri(levels), 0.0, 1.0)
         rows, noise = self.likelihood.row_sums(shares)
-        return skewness_note(left_over_skewness(rows, np.full(_NODES, 1.0 / _NODES), people, noise))
+        said = skewness_note(left_over_skewness(rows, np.full(_NODES, 1.0 / _NODES), people, noise))
+        outside = float(ndtr(-mean / deviation) + ndtr((mean - 1.0) / deviation)) if self.likelihood.clipped else 0.0
+        beyond = _BEYOND.format(100 * outside) if outside > _OUTSIDE else None
+        return "; ".join(one for one in (said, beyond) if one) or None
 
     def _draw_prior(self, count: int, generator: np.random.Generator) -> Floats:
         low, high = self.bounds

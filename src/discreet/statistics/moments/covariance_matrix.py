@@ -205,10 +205,12 @@ class Covariance(Statistic):
             left = self._weights.left
             diagonal = tuple((place, place, -left) for place in range(region.dimension))
             terms.append((region.reach * region.steps**2 * left, diagonal))
-        names = tuple(column.split(",")) if column else tuple(f"x{place + 1}" for place in range(region.dimension))
-        if len(names) != region.dimension:
+        places = range(1, region.dimension + 1)
+        names = tuple(one.strip() for one in column.split(",")) if column else tuple(f"x{place}" for place in places)
+        if len(names) != region.dimension or len({*names} - {""}) < len(names):
             raise ParameterError(
-                'column= must name every column, with commas between; got another number, write column="age,cost"',
+                "column= must name every column once, with commas between; got another number of names, or one twice, "
+                'write column="age,cost"',
                 parameter="column",
             )
         size = known_rows(people) if self.size_is_public else None

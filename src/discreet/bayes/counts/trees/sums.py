@@ -231,8 +231,9 @@ def nested(cells: Sequence[CellPart], sets: Iterable[tuple[frozenset[int], Weigh
         tops = list({id(holder[place][1]): holder[place] for place in sorted(members)}.values())
         if frozenset().union(*(held for held, _ in tops)) != members:
             raise InputError(
-                "released counts must be of groups that are nested or disjoint; got two that cross, give one of them, "
-                "or state people="
+                "released counts must be of groups that are nested or disjoint; got two that cross, or a total of yes "
+                "over groups whose numbers of people are unknown, give one of the answers, state people=, or write "
+                "DirichletMultinomial(1, exhaustive=True) where every row is in a listed group"
             )
         joined = balanced([part for _, part in tops])
         joined.multiply(weight)
