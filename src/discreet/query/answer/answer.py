@@ -48,9 +48,9 @@ class Answer:
 
     Intervals are for the table as it was bounded and clipped: they cover the noise. What bounding and clipping leave
     out is not in them; `explain` says how to judge it. Sums, differences, shares and ratios of aggregates have theirs
-    from the law of all noises in them, functions of one number and GREATEST or LEAST from the intervals of what they
-    are of, anything else from samples of these laws. A choice in view of the answer, by HAVING, LIMIT, CASE or the
-    order of a window, counts as made beforehand.
+    from the law of all noises in them, functions of one number, of numbers with the same noise, and GREATEST or LEAST
+    from the intervals of what they are of, anything else from samples of these laws. A choice in view of the answer, by
+    HAVING, LIMIT, CASE or the order of a window, counts as made beforehand.
     """
 
     priced: PricedQuery = field(repr=False)

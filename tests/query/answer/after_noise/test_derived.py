@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -16,7 +17,7 @@ from discreet.query import Session
 from discreet.query.answer import Answer, Record, finished
 from discreet.query.answer.after_noise.intervals import RatioReach, fieller
 from discreet.query.engines import evaluate
-from discreet.query.pricing import read_price
+from discreet.query.pricing import ReleasedTable, read_price
 
 CONFIDENCE = 0.9
 FALSE_ALARM = 1e-11  # of one count; a hundred of them are looked at
@@ -197,3 +198,45 @@ def test_a_denominator_as_large_as_its_noise_has_no_ends_that_only_floats_make_f
         low, high = fieller(np.array([100.0, 100.0]), np.array([widest, 10 * widest]), reach)
         assert np.isinf([low[0], high[0]]).all()
         assert np.isfinite([low[1], high[1]]).all()
+
+
+def shown_as(session, sql, released, **price):
+    """Return the answer to a question as if these integers had been released."""
+    priced = session._charging.priced(sql, read_price(**price))
+    table = ReleasedTable(((),), tuple(((released[one.asked[0].name],),) for one in priced.measures))
+    return replace(fresh(session, priced), released=table, finished=finished(priced, table, evaluate))
+
+
+def test_what_is_made_of_several_numbers_with_the_same_noise_folds_too():
+    sql = (
+        "SELECT COUNT(*) AS n, COUNT(*) - 1 AS less, COUNT(*) * (COUNT(*) - 1) AS pairs, COUNT_IF(o) AS a, "
+        "COUNT_IF(o) - COUNT(*) AS d, (COUNT_IF(o) - COUNT(*)) * (COUNT(*) - COUNT_IF(o)) AS square, "
+        "COUNT(*) * COUNT_IF(o) AS apart FROM t"
+    )
+    with opened(30, PureDP(1)) as session:
+        answer = shown_as(session, sql, {"n": -25, "a": 0}, epsilon=0.1)  # as the noise has it where nobody is
+    ends = {name: answer.estimates(name)[0] for name in (*answer.measured, *answer.derived)}
+    halves = {name: answer.estimates(name, 0.975)[0] for name in ("n", "less", "d")}
+    n, less, d = halves["n"], halves["less"], halves["d"]
+    corners = [one * two for one in n.ends for two in less.ends]
+    assert ends["pairs"].ends == pytest.approx((min(corners), max(corners)))
+    assert ends["pairs"].low <= 0 <= ends["pairs"].high
+    assert ends["square"].high >= 0 >= ends["square"].low
+    assert ends["square"].low == pytest.approx(-(max(abs(one) for one in d.ends) ** 2))
+    whole = ends["n"].low * ends["a"].high, ends["n"].low * ends["a"].low
+    assert ends["apart"].high - ends["apart"].low < abs(whole[0] - whole[1])  # other noise: samples are narrower
+
+
+def test_a_ratio_without_an_interval_gives_none_to_what_is_made_of_it():
+    sql = (
+        "SELECT a / c AS one, b / d AS two, a / c - b / d AS difference, (a / c) * (b / d) AS product, "
+        "a * b / c AS part "
+        "FROM (SELECT COUNT(*) AS a, COUNT_IF(x > 1) AS b, COUNT_IF(x > 2) AS c, COUNT_IF(x > 3) AS d FROM t)"
+    )
+    with opened(30, PureDP(1)) as session:
+        for small in (1, 4000):  # the noise has scale 100
+            answer = shown_as(session, sql, {"a": 3000, "b": 4000, "c": small, "d": 5000}, epsilon=0.04)
+            for name in ("one", "difference", "product", "part"):
+                one = answer.estimates(name)[0]
+                assert (one.low is None) == (small == 1), name
+            assert answer.estimates("two")[0].low is not None

@@ -24,6 +24,7 @@ from discreet.query.answer.after_noise.forms import (
     SampledColumn,
     WeightedColumn,
     numbers,
+    read_by,
     taken,
 )
 from discreet.query.answer.after_noise.intervals import ComputedIntervals, sampled_ends
@@ -156,7 +157,8 @@ class Derived:
             return RatioColumn(above, below, ends)
         if isinstance(measure, QuantilesOfGroups):
             return None
-        return SampledColumn(lambda: self._of_measure(measure, place, inner))
+        entries = [self._entry(place, entry, 1.0) for entry in range(measure.entries)]
+        return SampledColumn(lambda: self._of_measure(measure, place, inner), reads=read_by(entries))
 
     def _entry(self, place: int, entry: int, step: float) -> WeightedColumn:
         """Return the integers of one entry of a measure, times a step."""

@@ -63,12 +63,13 @@ class SampledColumn:
     """A column of anything else, as samples of what it may truly be: made when an interval is asked for.
 
     `known_ends` are ends that follow from those of what it is computed from; `folds` says that samples would not do,
-    because something in it may turn around within its interval.
+    because something in it may turn around within its interval. `reads` tells which released integers are in each row.
     """
 
     make: Callable[[], Floats | None]
     known_ends: Callable[[float], Ends] | None = None
     folds: bool = False
+    reads: Matrix | None = None  # None: any
 
     @cached_property
     def samples(self) -> Floats | None:
@@ -113,7 +114,8 @@ def taken(form: Form | None, places: Sequence[int | None]) -> Form | None:
         return _rows(form, places)
     known = form.known_ends
     ends = None if known is None else lambda rest: _ends(known(rest), places)
-    return SampledColumn(lambda: _samples(form.samples, places), ends, form.folds)
+    read = None if form.reads is None else _matrix_rows(form.reads, places)
+    return SampledColumn(lambda: _samples(form.samples, places), ends, form.folds, read)
 
 
 def _numbers(values: Floats, places: Sequence[int | None]) -> Floats:
@@ -125,9 +127,13 @@ def _ends(ends: Ends, places: Sequence[int | None]) -> Ends:
 
 
 def _rows(form: WeightedColumn, places: Sequence[int | None]) -> WeightedColumn:
+    return WeightedColumn(_numbers(form.numbers, places), _matrix_rows(form.weights, places))
+
+
+def _matrix_rows(matrix: Matrix, places: Sequence[int | None]) -> Matrix:
     there = np.array([float(place is not None) for place in places])
-    found = form.weights[[0 if place is None else place for place in places]] if form.weights.shape[0] else form.weights
-    return WeightedColumn(_numbers(form.numbers, places), found if there.all() else diagonal(there) @ found)
+    found = matrix[[0 if place is None else place for place in places]] if matrix.shape[0] else matrix
+    return found if there.all() else diagonal(there) @ found
 
 
 def _samples(samples: Floats | None, places: Sequence[int | None]) -> Floats | None:
@@ -135,6 +141,24 @@ def _samples(samples: Floats | None, places: Sequence[int | None]) -> Floats | N
         return None
     columns = [np.full(len(samples), np.nan) if place is None else samples[:, place] for place in places]
     return np.stack(columns, axis=1) if columns else np.empty((len(samples), 0))
+
+
+def read_by(forms: Sequence[Form | None]) -> Matrix | None:
+    """Return how many of these columns hold each released integer, in each row; None where that is not known."""
+    found = None
+    for form in forms:
+        if isinstance(form, KnownColumn):
+            continue
+        if isinstance(form, RatioColumn):
+            own = (abs(form.above.weights) + abs(form.below.weights)) > 0
+        elif isinstance(form, WeightedColumn):
+            own = abs(form.weights) > 0
+        else:
+            own = None if form is None or form.reads is None else form.reads > 0
+        if own is None:
+            return None
+        found = own.astype(np.int64) if found is None else found + own.astype(np.int64)
+    return found
 
 
 def weighted(form: Form | None, atoms: int) -> WeightedColumn | None:

@@ -21,10 +21,12 @@ from discreet.query.answer.after_noise.forms import (
     divided,
     multiplied,
     numbers,
+    read_by,
     scaled,
     taken,
 )
 from discreet.query.answer.after_noise.images import FOLDING, corners, exactly, extremes, has_corners, image
+from discreet.query.answer.after_noise.intervals import sampled_ends
 from discreet.query.answer.after_noise.steps import StepTaken, evaluated
 from discreet.query.answer.after_noise.windows import chosen as looked_up
 from discreet.query.answer.after_noise.windows import counted, frames
@@ -89,19 +91,52 @@ class OneStep:
     def _of_arguments(
         self, expression: Apply, parts: Sequence[Form | None], samples: Callable[[], Floats | None]
     ) -> SampledColumn:
-        """Return anything else: as samples, with ends that follow from those of its arguments where samples fold."""
+        """Return anything else: as samples, with ends that follow from those of its arguments where samples fold.
+
+        What is made of several numbers that hold the same noise may fold like what is made of one, as n * (n - 1) does.
+        """
         forms = dict(zip(expression.arguments, parts, strict=True))
         noisy = [one for one, form in forms.items() if not isinstance(form, KnownColumn)]
         operation = expression.operation
+        read = read_by([forms[one] for one in noisy])
         folded = any(isinstance(form, SampledColumn) and form.folds for form in parts)
-        folds, ends = folded or operation in FOLDING, None
+        folded |= len(noisy) > 1 and (read is None or bool((read > 1).nnz))
+        ends: Callable[[float], Ends] | None = None
         if None not in parts and len(noisy) == 1:
             ends = self._image(expression, noisy[0], forms)
         elif None not in parts and operation in (Operation.GREATEST, Operation.LEAST):
             ends = self._together(forms, len(noisy), lambda each: extremes(operation, each))
         elif None not in parts and folded and has_corners(operation):
             ends = self._together(forms, len(noisy), lambda each: corners(operation, each))
-        return SampledColumn(samples, ends, folds)
+        elif None not in parts:
+            ends = self._where_known(expression, forms, lambda: found.samples)
+        found = SampledColumn(samples, ends, folded or operation in FOLDING, read)
+        return found
+
+    def _where_known(
+        self, expression: Apply, forms: Mapping[Expression, Form | None], samples: Callable[[], Floats | None]
+    ) -> Callable[[float], Ends]:
+        """Return ends from samples, in rows where every argument has ends itself, and no denominator may be 0.
+
+        Of a quotient whose denominator is within its noise samples tell too little, also as a part of something else.
+        """
+
+        def ends(rest: float) -> Ends:
+            drawn = samples()
+            if drawn is None:
+                return [(None, None)] * self.rows
+            found = sampled_ends(drawn, rest)
+            for place, one in enumerate(expression.arguments):
+                form = forms[one]
+                below = place == 1 and expression.operation is Operation.DIVIDE
+                if isinstance(form, KnownColumn):
+                    continue
+                for row, (low, high) in enumerate(self.derived.ends_of(form, rest, self.rows)):
+                    if low is None or high is None or (below and low <= 0.0 <= high):
+                        found[row] = None, None
+            return found
+
+        return ends
 
     def _image(
         self, expression: Apply, noisy: Expression, forms: Mapping[Expression, Form | None]
@@ -147,7 +182,7 @@ class OneStep:
             return rows
 
         folds = any(isinstance(form, SampledColumn) and form.folds for _, form in branches)
-        return SampledColumn(samples, ends, folds)
+        return SampledColumn(samples, ends, folds, read_by([form for _, form in branches]))
 
     def _branches(self, expression: Apply) -> list[tuple[NDArray[np.bool_], Form | None]]:
         """Return what a row may be taken from, and which rows are."""
