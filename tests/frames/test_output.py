@@ -35,3 +35,9 @@ def test_labels_are_one_object_each() -> None:
     assert not isinstance(frame.index, pd.MultiIndex)
     assert frame.index.name == "key"
     assert frame.loc[[("b", 2)], "value"].tolist() == [2]
+
+
+def test_whole_numbers_beyond_64_bits_are_reals_in_arrow() -> None:
+    column = to_arrow({"value": [2**63, None, -3]}).column("value")
+    assert column.to_pylist() == [2.0**63, None, -3.0]
+    assert to_arrow({"value": [2**63 - 1]}).column("value").to_pylist() == [2**63 - 1]

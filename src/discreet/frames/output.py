@@ -31,12 +31,23 @@ def to_polars(columns: Mapping[str, Any], *, strict: bool = True) -> Any:
 
 
 def to_arrow(columns: Mapping[str, Any]) -> Any:
-    """Return an Arrow table; a missing value is null."""
+    """Return an Arrow table; a missing value is null. Whole numbers beyond 64 bits make a column of reals.
+
+    >>> to_arrow({"value": [1, 10**30]}).column("value").to_pylist()
+    [1.0, 1e+30]
+    """
     arrow = optional("pyarrow", extra="frames", purpose="to_arrow()")
-    plain = {name: _plain(column) for name, column in columns.items()}
+    plain = {name: _narrow(_plain(column)) for name, column in columns.items()}
     return arrow.table(
         {name: arrow.array(column, from_pandas=isinstance(column, np.ndarray)) for name, column in plain.items()}
     )
+
+
+def _narrow(column: Any) -> Any:
+    """Return a list with reals in place of whole numbers, where one of these needs more than 64 bits."""
+    if not isinstance(column, list) or all(not isinstance(one, int) or -(1 << 63) <= one < 1 << 63 for one in column):
+        return column
+    return [float(one) if isinstance(one, int) else one for one in column]
 
 
 def _plain(column: Any) -> Any:

@@ -41,6 +41,7 @@ _QUANTILES: dict[type[exp.Expr], str] = {
 }
 
 
+_FARTHEST = 10**150  # so large may an end of a range be: what is computed from an answer squares it
 _COUNTS = (MeasureKind.COUNT_VALUES, MeasureKind.COUNT_ROWS, MeasureKind.COUNT_DISTINCT)
 
 
@@ -138,13 +139,11 @@ class Aggregates:
                 f"{shown(call.node)} has the range {_end(found[0])} to {_end(found[1])}, in which there is nothing to "
                 "learn. State a range with its lower end below its upper end; to count rows write COUNT(*)."
             )
-        try:
-            FixedPoint.between(found)
-        except ParameterError:
+        if not _fits(found):
             raise MissingBound(
                 f"The range of {shown(call.node)} is too wide or too narrow for its size. Write CLAMP with a range "
                 "that values really have, and subtract what they have in common first."
-            ) from None
+            )
         return found
 
     def _missing(self, call: AggregateCall, argument: Expression) -> str:
@@ -394,3 +393,12 @@ def _without_clamp(node: exp.Expr) -> exp.Expr:
         inner: exp.Expr = node.expressions[0]
         return inner
     return node
+
+
+def _fits(ends: Interval) -> bool:
+    """Whether floats hold a range, its steps and the squares of its ends."""
+    try:
+        FixedPoint.between(ends)
+    except ParameterError:
+        return False
+    return max(map(abs, ends)) <= _FARTHEST

@@ -240,3 +240,34 @@ def test_a_ratio_without_an_interval_gives_none_to_what_is_made_of_it():
                 one = answer.estimates(name)[0]
                 assert (one.low is None) == (small == 1), name
             assert answer.estimates("two")[0].low is not None
+
+
+@pytest.mark.parametrize("factor", ["1e160", "1e300", "1e308", "1e-200", "1e-310"])
+def test_numbers_near_the_ends_of_the_floats_have_intervals_or_none_and_are_shown(factor):
+    columns = {
+        "large": "COUNT(*) * {}", "ratio": "SUM(x) * {} / COUNT(*)", "over": "{} / COUNT(*)", "less": "COUNT(*) / {}",
+        "total": "SUM(COUNT(*) * {}) OVER ()", "two": "SUM(x) * {} - COUNT(*)", "far": "COUNT(*) * {} * {}",
+        "root": "SQRT(COUNT(*) * {})", "n": "COUNT(*)",
+    }  # fmt: skip
+    listed = ", ".join(f"{written.replace('{}', factor)} AS {name}" for name, written in columns.items())
+    question = "SELECT g, LISTED FROM t GROUP BY g".replace("LISTED", listed)
+    with opened(5_000, PureDP(3)) as session:
+        answer = session.sql(question, epsilon=1)
+    assert str(answer)
+    assert answer.certificate()._repr_html_()
+    for name, column in answer.to_dict().items():
+        assert all(one is None or math.isfinite(one) for one in column if name.endswith(("_low", "_high")))
+    scale = float(factor)
+    if 1e-250 < scale < 1e300:
+        for one, count in zip(answer.estimates("large"), answer.estimates("n"), strict=True):
+            assert one.high / scale - one.low / scale == pytest.approx(count.high - count.low, rel=1e-6)
+
+
+@pytest.mark.parametrize("factor", ["1e3", "1e12", "1e200"])
+def test_a_constant_over_a_count_has_an_interval_however_large_it_is(factor):
+    with opened(5_000, PureDP(3)) as session:
+        answer = session.sql("SELECT ? / COUNT(*) AS y, COUNT(*) / ? AS z FROM t".replace("?", factor), epsilon=1)
+    (one,), (two,) = answer.estimates("y"), answer.estimates("z")
+    assert one.low < one.value < one.high
+    assert 1 / one.high == pytest.approx(two.low, rel=1e-6)
+    assert 1 / one.low == pytest.approx(two.high, rel=1e-6)

@@ -50,6 +50,7 @@ class Derived:
     evaluate: Evaluate
 
     @cached_property
+    @np.errstate(all="ignore")  # what leaves the floats has no interval
     def forms(self) -> dict[str, Form | None]:
         """What each column of the answer is; None where nothing is known of its noise."""
         forms = self._leaves()
@@ -66,6 +67,7 @@ class Derived:
         """Return low and high of a column for each row, each to fail with a chance of at most `rest`."""
         return self.ends_of(self.forms[column], rest, len(self.finished.rows))
 
+    @np.errstate(all="ignore")
     def ends_of(self, form: Form | None, rest: float, rows: int) -> Ends:
         """Return low and high of what a column is, for each of its rows."""
         if isinstance(form, SampledColumn):

@@ -27,6 +27,7 @@ from discreet.query.answer.after_noise.sums_of_noise import EqualTerms, sum_quan
 _ANGLES = 33
 _STEPS = 80
 _A_HAIR_MORE = 1.0 + 1e-9  # a denominator that equals its noise but for what floats round is within it
+_LEAST = math.ulp(0.0)
 _TAIL = 10.0  # samples that must lie beyond an end
 
 
@@ -60,7 +61,8 @@ class ComputedIntervals:
         found: Ends = []
         for row, value in enumerate(form.numbers):
             reach = self._quantile(self._kinds(form.weights, row), rest)
-            found.append(_outward(value - reach, value + reach))
+            low, high = float(value) - reach, float(value) + reach
+            found.append(_outward(low, high) if math.isfinite(low) and math.isfinite(high) else (None, None))
         return found
 
     def _law(self, place: int) -> _Law:
@@ -76,11 +78,13 @@ class ComputedIntervals:
         return tuple([(int(law), float(size), int(n)) for law, size, n in zip(*kinds, counts, strict=True) if size])
 
     def _quantile(self, kinds: tuple[tuple[int, float, int], ...], rest: float) -> float:
-        key = kinds, rest
+        """Return the quantile of a sum, computed in a unit in which squares of its weights are floats."""
+        unit = _unit_of([size for _, size, _ in kinds])
+        key = tuple([(law, size / unit, count) for law, size, count in kinds]), rest
         if key not in self._known:
-            terms = [EqualTerms(self.laws[law], size, count) for law, size, count in kinds if size]
-            self._known[key] = sum_quantile(terms, rest)
-        return self._known[key]
+            terms = [EqualTerms(self.laws[law], size, count) for law, size, count in key[0] if size]
+            self._known[key] = sum_quantile(terms, rest) if math.isfinite(unit) else math.inf
+        return self._known[key] * unit
 
     def _of_ratios(self, form: RatioColumn, rest: float) -> Ends:
         """Return the intervals of all rows, those of one kind together."""
@@ -89,10 +93,13 @@ class ComputedIntervals:
             alike.setdefault(self._pairs(form, row), []).append(row)
         found: Ends = [(None, None)] * len(form.numbers)
         for kinds, rows in alike.items():
-            reach = _reach(tuple([(self._law(law), a, b, n) for law, a, b, n in kinds]), rest)
-            low, high = fieller(form.above.numbers[rows], form.below.numbers[rows], reach)
-            for row, one, two in zip(rows, low, high, strict=True):
-                found[row] = _held(_outward(one, two), form, row)
+            above, below = _unit_of([a for _, a, _, _ in kinds]), _unit_of([b for _, _, b, _ in kinds])
+            if not math.isfinite(above) or not math.isfinite(below):
+                continue
+            reach = _reach(tuple([(self._law(law), a / above, b / below, n) for law, a, b, n in kinds]), rest)
+            ends = fieller(form.above.numbers[rows] / above, form.below.numbers[rows] / below, reach)
+            for row, low, high in zip(rows, *(one / below * above for one in ends), strict=True):
+                found[row] = _held(_outward(float(low), float(high)), form, row)
         return found
 
     def _pairs(self, form: RatioColumn, row: int) -> tuple[tuple[int, float, float, int], ...]:
@@ -122,9 +129,17 @@ def _rounded(values: Floats) -> Floats:
     """Return numbers to 12 digits, so that sums in another order are the same."""
     with np.errstate(divide="ignore"):
         digits = np.where(values == 0, 0.0, np.floor(np.log10(np.abs(values))))
-    unit = 10.0 ** (digits - 11.0)
+    unit = np.maximum(10.0 ** (digits - 11.0), _LEAST)
     found: Floats = np.round(values / unit) * unit
     return found
+
+
+def _unit_of(weights: Sequence[float]) -> float:
+    """Return a power of two of the size of the largest weight, by which dividing rounds nothing."""
+    if not all(map(math.isfinite, weights)):
+        return math.nan
+    largest = max(map(abs, weights), default=0.0)
+    return math.ldexp(1.0, math.frexp(largest)[1] - 1) if largest else 1.0
 
 
 _Law = tuple[type[IntegerNoise], Fraction]
@@ -176,9 +191,9 @@ class RatioReach:
         """Return the quantile at each p."""
         if not self.size:
             return np.full(np.shape(p), self.constant)
-        away = (p - self.center) / self.width
-        ratios = np.interp(np.arctan(away), self.angles, self.ratios)
-        found: Floats = ratios * self.size * self.width * np.sqrt(1.0 + away**2)
+        away = p - self.center
+        ratios = np.interp(np.arctan2(away, self.width), self.angles, self.ratios)
+        found: Floats = ratios * self.size * np.hypot(self.width, away)
         return found
 
 
