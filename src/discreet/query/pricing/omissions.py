@@ -12,12 +12,15 @@ from discreet.query.measures import NumberOfValues, UnitTotals
 from discreet.query.plan import (
     Aggregate,
     EachRow,
+    FilterRows,
     Groups,
     MatchKind,
     MeasureKind,
     NormWeights,
     PerUnit,
     PrivateJoin,
+    Project,
+    PublicJoin,
     RowSource,
     RowWeights,
     Scan,
@@ -62,8 +65,7 @@ def included(made: PricedQuery) -> str:
 def _of_units(made: PricedQuery, who: str) -> list[str]:
     """Say what becomes of a unit with more rows, or in more groups, than the form lets through."""
     form, source = made.bounding.form, made.query.aggregation.source
-    *tables, last = _counted(source)
-    rows_of = f"rows of {', '.join(tables)}{' and ' if tables else ''}{last}"
+    rows_of = _rows_of(source)
     weighed = any(one.sums is None and one.kind not in _WHOLE for one in made.query.aggregation.asked)
     match form:
         case EachRow() if made.bounded is not None:
@@ -81,6 +83,21 @@ def _of_units(made: PricedQuery, who: str) -> list[str]:
         case Groups(groups, rows):
             return [*_of_groups(made, who, groups), *([_in_group(made, who, rows, rows_of)] if weighed else [])]
     raise TypeError(f"no words for {type(form).__name__}")
+
+
+def _rows_of(source: RowSource) -> str:
+    """Return what the rows are that are counted: those of tables, or one for each unit and value of further keys."""
+    while isinstance(source, FilterRows | Project | PublicJoin):
+        source = source.source
+    if isinstance(source, PerUnit) and source.keys:
+        return f"rows, one for each {_listed([_shortened(expression) for _, expression in source.keys])},"
+    return f"rows of {_listed(_counted(source))}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names with commas and an 'and' before the last."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _counted(source: RowSource) -> list[str]:
