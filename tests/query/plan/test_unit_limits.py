@@ -12,9 +12,7 @@ from discreet.query.reading import read_query
 from tests.query.sample_policy import POLICY, evaluate
 
 ROWS = {"patients": 1, "visits": 8, "stays": 3, "notes": 20}
-TABLES = {
-    name: replace(table, limits=UnitLimits(ROWS[name])) for name, table in POLICY.tables.items() if name in ROWS
-}
+TABLES = {name: replace(table, limits=UnitLimits(ROWS[name])) for name, table in POLICY.tables.items() if name in ROWS}
 BORN = "SELECT id, YEAR(patients.born) AS born, COUNT(*) AS n FROM"
 
 
@@ -31,7 +29,10 @@ def rows_of(sql):
         (f"{BORN} visits JOIN patients ON id = patient GROUP BY id, YEAR(patients.born)", 1),
         (f"{BORN} visits, patients WHERE id = patient GROUP BY id, YEAR(patients.born)", 1),
         (f"{BORN} patients LEFT JOIN visits ON id = patient GROUP BY id, YEAR(patients.born)", 1),
-        (f"{BORN.replace('id', 'patient')} visits LEFT JOIN patients ON id = patient GROUP BY patient, YEAR(patients.born)", 1),
+        (
+            f"{BORN.replace('id', 'patient')} visits LEFT JOIN patients ON id = patient GROUP BY patient, YEAR(patients.born)",
+            1,
+        ),
         # a row without a match has NULL: two values of one person
         (
             f"{BORN.replace('id', 'patient')} visits LEFT JOIN patients ON id = patient AND visits.day > patients.born "
