@@ -109,8 +109,6 @@ def _holding(source: RowSource, names: set[str]) -> RowSource:
             theirs = {name: column for name, column, _ in columns}
             if names.isdisjoint(theirs):
                 return _holding(inner, names)
-            if names <= set(theirs) and (
-                kind is MatchKind.INNER or condition is None
-            ):  # else some rows have NULL there
+            if names <= set(theirs) and (kind is MatchKind.INNER or condition is None):  # else some have NULL
                 return _holding(other, {theirs[name] for name in names})
     return source

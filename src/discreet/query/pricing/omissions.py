@@ -154,9 +154,8 @@ def _called(asked: Aggregate) -> str:
 def _of_ranges(made: PricedQuery) -> list[str]:
     """Say which values are clipped, of rows and of numbers for each unit, where a column may have others."""
     aggregation = made.query.aggregation
-    ranged = [
-        pair for one in aggregation.asked for pair in ((one.argument, one.bounds), (one.second, one.second_bounds))
-    ]
+    ranged = [(one.argument, one.bounds) for one in aggregation.asked]
+    ranged += [(one.second, one.second_bounds) for one in aggregation.asked]
     for step in aggregation.source.steps():
         ranged += [(one.argument, _added_within(one)) for one in step.values] if isinstance(step, PerUnit) else []
     return [

@@ -129,6 +129,11 @@ def _on_days(condition: Expression) -> Expression | None:
         known = [one for one in parts if one is not None]
         if len(known) == len(parts) or (condition.operation is Operation.AND and known):
             return known[0] if len(known) == 1 else typing_rules.apply(condition.operation, *known)
+    return _compared_on_days(condition)
+
+
+def _compared_on_days(condition: Apply) -> Expression | None:
+    """Return a comparison of a time with constants as one of its midnight."""
     if condition.operation in _TURNED and isinstance(condition.arguments[0], Literal):
         condition = replace(condition, operation=_TURNED[condition.operation], arguments=condition.arguments[::-1])
     first, *constants = condition.arguments

@@ -475,9 +475,10 @@ def _within_domains(aggregation: Aggregation) -> RowSource:
 def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Looked:
     """Return what is looked at for a table: rows, groups by public columns, values and sums of numbers."""
     if name.casefold() in {one.casefold() for one in charging.policy.views}:
+        shown = name[:80]
         raise ParameterError(
-            f"{name[:80]} is a view, whose rows questions bound: suggest bounds for a question, such as 'SELECT SUM(x) AS "
-            f"s FROM {name[:80]}', or for a table. Nothing was spent.",
+            f"{shown} is a view: ask about a table, or about a question, such as 'SELECT COUNT(*) AS n FROM {shown}'. "  # noqa: S608
+            "Nothing was spent.",
             parameter="of",
         )
     table = table_named(charging.policy, name)
