@@ -255,7 +255,7 @@ class Answer:
     def _cut(self, place: int, confidence: float) -> list[Estimated]:
         """Return what bounding takes away in every group; nothing below 0 where no row adds less than 0."""
         measure = self.priced.measures[place]
-        least = 0.0 if isinstance(measure, CutRows) and measure.norms.nonnegative else -math.inf
+        least = 0.0 if isinstance(measure, CutRows) and measure.only_less else -math.inf
         return [
             (max(value, least), max(low or 0.0, least), max(high or 0.0, least))
             for value, low, high in self._estimated(place, confidence)[0]
