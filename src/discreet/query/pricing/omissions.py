@@ -40,7 +40,11 @@ def left_out(made: PricedQuery, unit: str) -> tuple[str, ...]:
     `unit` is the policy's word for who is protected. Empty where every row counts in full.
     """
     who = f"{'an' if unit[:1].lower() in set('aeio') else 'a'} {unit}"
-    found = [*_of_units(made, who), *_of_values(made, who), *_of_ranges(made), *_of_keys(made)]
+    beyond = [
+        f"{what} below {_number(low)} counts as {_number(low)}, above {_number(high)} as {_number(high)}"
+        for what, (low, high) in clipped(made)
+    ]
+    found = [*_of_units(made, who), *_of_values(made, who), *beyond, *_of_keys(made)]
     return tuple(dict.fromkeys(found))
 
 
@@ -151,19 +155,15 @@ def _called(asked: Aggregate) -> str:
     return asked.kind.value if asked.argument is None else f"{asked.kind.value} of {_shortened(asked.argument)}"
 
 
-def _of_ranges(made: PricedQuery) -> list[str]:
-    """Say which values are clipped, of rows and of numbers for each unit, where a column may have others."""
+def clipped(made: PricedQuery) -> list[tuple[str, Interval]]:
+    """Return what is clipped to which range, of rows and of numbers for each unit, where a column may have others."""
     aggregation = made.query.aggregation
     ranged = [(one.argument, one.bounds) for one in aggregation.asked]
     ranged += [(one.second, one.second_bounds) for one in aggregation.asked]
     for step in aggregation.source.steps():
         ranged += [(one.argument, _added_within(one)) for one in step.values] if isinstance(step, PerUnit) else []
-    return [
-        f"{what} below {_number(low)} counts as {_number(low)}, above {_number(high)} as {_number(high)}"
-        for argument, bounds in ranged
-        if argument is not None and bounds is not None
-        for what, (low, high) in _clipped(argument, bounds)
-    ]
+    pairs = [(argument, bounds) for argument, bounds in ranged if argument is not None and bounds is not None]
+    return [found for argument, bounds in pairs for found in _clipped(argument, bounds)]
 
 
 def _added_within(value: UnitValue) -> Interval | None:
