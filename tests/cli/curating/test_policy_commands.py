@@ -8,6 +8,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from discreet.cli.curating.check import declared
 from discreet.query.policy.file import read_policy
 from tests.cli.program import POLICY, clinic, leaks, run
 
@@ -82,6 +83,12 @@ def test_check_says_what_a_policy_declares_and_where_it_is_sharp(tmp_path: Path)
         assert words in text
     assert leaks(result.output) == []
     assert read_policy(policy).unit == "patient"
+
+
+def test_check_shows_ranges_of_dates_too(tmp_path: Path) -> None:
+    policy = clinic(tmp_path, POLICY + "admitted = {min = 2026-01-01, max = 2026-12-31}\n")
+    row = next(row for row in declared(read_policy(policy)).rows if row[0] == "visits")
+    assert "admitted" in str(row[3])
 
 
 def test_check_lists_every_mistake_with_its_line_and_exits_with_one(tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from datetime import date, datetime, timedelta
 from fractions import Fraction
 
@@ -227,9 +228,30 @@ def test_numbers_that_are_keys_are_shown_without_commas(session, tmp_path):
     page = found.certificate().save(tmp_path / "years.html").read_text(encoding="utf-8")
     assert ">2020<" in page
     assert "2,020" not in page
+    cells = [one.strip() for one in re.findall(r'<td class="number">([^<]*)', page)]  # padded to align their points
     for row in found.table().rows:  # rounded to the noise for people, all digits for machines
-        assert f">{row[1]:,g}<" in page
+        assert f"{row[1]:,g}" in cells
     assert found.certificate().fields["answer"]["n"] == found["n"]
+
+
+def test_months_of_times_are_shown_as_days_and_other_times_in_full(session):
+    sql = "SELECT DATE_TRUNC('@', at) AS t, COUNT(*) AS n FROM visits GROUP BY t"
+    midnight, one_o_clock = datetime(2026, 1, 1), datetime(2026, 1, 1, 1)
+    whole = ["2026-01-01 00:00:00", "2026-01-01 01:00:00"]
+    for unit, given, shown in (("day", [midnight], ["2026-01-01"]), ("hour", [midnight, one_o_clock], whole)):
+        found = session.sql(sql.replace("@", unit), epsilon=9, keys={"t": given})
+        assert found["t"] == given
+        assert [row[0] for row in found.table().rows] == shown
+
+
+def test_a_certificate_names_every_range_and_writes_ends_like_values(session):
+    narrow = "SELECT COUNT(*) * 1000 AS n, CORR(age, cost) AS r, SUM(cost) FILTER (WHERE age = 1) AS s FROM visits"
+    found = session.sql(narrow, epsilon=9).certificate()
+    assert found.fields["ranges"] == "age from 0 to 4; cost from 0 to 40"
+    each = "SELECT COUNT(*) AS n FROM (SELECT p, SUM(cost) AS c FROM visits GROUP BY p) WHERE c > 3"
+    assert session.sql(each, epsilon=9).certificate().fields["ranges"] == "cost from 0 to 40"
+    cells = re.findall(r'<td class="number">([^<]*)', found.to_html())
+    assert len([one for one in cells if re.fullmatch(r"8\d\d,\d{3}", one.strip())]) == 3
 
 
 def test_a_row_without_a_value_is_left_out_of_the_plot_and_is_no_estimate(session):

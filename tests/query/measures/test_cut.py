@@ -95,6 +95,30 @@ def test_without_noise_what_is_cut_is_what_is_missing(aggregate, limits):
     assert [bounded[(group,)] * step + one * measure.step for group, one in zip(GROUPS, cut, strict=True)] == whole
 
 
+def between(low, high):
+    return replace(asked(SUM, low=0, high=3), sums=(Fraction(low), Fraction(high)))
+
+
+@pytest.mark.theorem("CutRows.accuracy")
+@pytest.mark.parametrize("aggregate", [asked(COUNT), asked(SUM, low=0, high=3), between(0, 2), between(-1, 4)])
+@pytest.mark.parametrize("budget", [PureDP(9), ZCDP(9)])
+@pytest.mark.parametrize("limits", [{"rows": 1}, {"rows": 2}, {"rows": 7}, {"groups": 1, "rows_per_group": 1}])
+def test_bounding_takes_nothing_below_0_from_what_is_not_negative(limits, budget, aggregate):
+    made = made_for(aggregate, (public_key(),), budget, outer=3, **limits)
+    for rows in persons((0, 3), most=3, groups=GROUPS):
+        cut, measure = cut_of(made, stored(rows, unit=0))
+        assert measure.only_less
+        assert min(cut) >= 0
+
+
+@pytest.mark.parametrize("aggregate", [asked(SUM, low=-2, high=3), CLIPPED, between(1, 2)])
+def test_what_bounding_takes_may_be_below_0_where_rows_or_ends_are_not(aggregate):
+    made = made_for(aggregate, (public_key(),), outer=3, groups=2, rows_per_group=1)
+    found = [cut_of(made, stored(rows, unit=0)) for rows in persons((-2, 0, 3), most=3, groups=GROUPS)]
+    assert not any(measure.only_less for _, measure in found)
+    assert min(min(cut) for cut, _ in found) < 0
+
+
 def test_weights_cut_one_unit_by_its_outer_rows_at_most():
     (_, measure) = made_for(asked(COUNT), (), outer=3000, rows=10).measures
     assert measure.norms.one == 3000 << 20

@@ -66,7 +66,7 @@ def test_a_skeleton_filled_in_is_a_policy(folder):
         ("# cost = {min = ..., max = ...}", "cost = {min = 0, max = 500}"),
         ("# paid = {", "paid = {"),
         ('# department = {values = ["...", "..."]}', 'department = {values = ["surgery"]}'),
-        ("# given = {", "given = {"),
+        ("# given = {min = ..., max = ...}", "given = {min = 2025-01-01, max = 2025-12-31}"),
     ]
     for question, answer in answers:
         assert question in text

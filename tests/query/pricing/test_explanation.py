@@ -94,12 +94,12 @@ def test_the_bias_of_every_form_is_said_in_words(stated, sql, budget, price, wor
         ("g", None, "rows whose k is none of the 2 public values, or NULL, are in no group"),
         ("COALESCE(g, 9)", None, "rows whose k is none of the 3 public values are in no group"),
         ("x > 0", None, "rows whose k is NULL are in no group"),
-        ("x > 0", [True], "rows whose k is none of the one public value, or NULL, are in no group"),
+        ("x > 0", [True], "rows whose k is not the one public value, or NULL, are in no group"),
         ("x IS NULL", None, ""),
         ("COALESCE(x > 0, FALSE)", None, ""),
         ("CASE WHEN x > 0 THEN 'yes' ELSE 'no' END", None, ""),
-        ("CASE WHEN x > 0 THEN 'yes' ELSE 'no' END", ["no"], "none of the one public value, or NULL, are in no group"),
-        ("CASE WHEN x > 0 THEN 'yes' END", None, "none of the one public value, or NULL, are in no group"),
+        ("CASE WHEN x > 0 THEN 'yes' ELSE 'no' END", ["no"], "not the one public value, or NULL, are in no group"),
+        ("CASE WHEN x > 0 THEN 'yes' END", None, "not the one public value, or NULL, are in no group"),
         ("CASE WHEN g IN (0, 1) THEN g ELSE 9 END", None, ""),
         ("CAST(g AS TEXT)", ["1", ...], ""),
         ("CAST(g AS TEXT)", [...], ""),
@@ -111,6 +111,45 @@ def test_rows_in_no_group_are_named_and_only_those(key, given, words):
     found = explained(sql, PureDP(4), price={"epsilon": 1, "keys": keys}, rows=2).bias
     assert words in found
     assert words or "in no group" not in found
+
+
+X = "x below 0 counts as 0, above 5 as 5"
+
+
+@pytest.mark.parametrize(
+    ("asked", "clipped"),
+    [
+        ("SUM(x)", [X]),
+        ("SUM(x) FILTER (WHERE g = 1)", [X]),
+        ("SUM(CASE WHEN g = 1 THEN x ELSE 0 END)", [X]),
+        ("AVG(COALESCE(x, 0))", [X]),
+        ("SUM(CLAMP(x, 0, 9))", [X]),
+        ("SUM(CLAMP(x, 0, 2))", ["x below 0 counts as 0, above 2 as 2"]),
+        ("SUM(FLOOR(x / 2))", ["FLOOR(x / 2.0) below 0 counts as 0, above 2 as 2"]),
+        ("SUM(x * x)", ["x * x below 0 counts as 0, above 25 as 25"]),
+        ("CORR(CLAMP(g, 0, 1), x)", ["g below 0 counts as 0, above 1 as 1", X]),
+        ("REGR_SLOPE(CLAMP(g, 0, 1), x)", ["g below 0 counts as 0, above 1 as 1", X]),
+        ("SUM(CASE WHEN x > 1 THEN 1 ELSE 0 END)", []),
+        ("SUM(CAST(x > 1 AS INTEGER))", []),
+        ("AVG(x - CLAMP(x, 0, 1))", ["x - CLAMP(x, 0, 1) below -1 counts as -1, above 5 as 5"]),
+        ("SUM(CLAMP(g, 0, 1) * 2)", []),
+    ],
+)
+def test_every_value_that_a_range_clips_is_said_and_no_other(asked, clipped):
+    found = explained("SELECT @ AS s FROM t".replace("@", asked), rows=2).bias
+    assert [one for one in found.split("; ") if " below " in one] == clipped
+
+
+@pytest.mark.parametrize("outer", ["COUNT(*) AS s FROM (@) WHERE n > 2", "AVG(CLAMP(n, 0, 9)) AS s FROM (@)"])
+@pytest.mark.parametrize("inner", ["SUM(x)", "AVG(x)", "SUM(x) FILTER (WHERE g = 1)", "AVG(CAST(x AS REAL))"])
+def test_what_is_clipped_inside_a_number_for_each_unit_is_said(outer, inner):
+    people = "SELECT u, @ AS n FROM t GROUP BY u".replace("@", inner)
+    assert X in explained("SELECT " + outer.replace("@", people), rows=2).bias
+
+
+def test_a_number_for_each_unit_that_nothing_clips_leaves_nothing_out():
+    found = explained("SELECT COUNT(*) AS s FROM (SELECT u FROM t GROUP BY u HAVING MAX(x) > 2)", rows=2)
+    assert found.bias == "nothing: every row counts in full"
 
 
 def test_a_bounded_table_has_its_own_words():

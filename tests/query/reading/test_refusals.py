@@ -54,6 +54,18 @@ REFUSALS = [
     ("SELECT TOP 5 region, COUNT(*) FROM visits GROUP BY region", UnsupportedSQL, "TOP is not understood", "LIMIT 5"),
     ("SELECT COUNT(*) FROM `visits`", UnsupportedSQL, "not backticks", 'write "name"'),
     ("SELECT COUNT(*) FROM [visits]", UnsupportedSQL, "not brackets", 'write "name"'),
+    (
+        "SELECT [region], COUNT(*) FROM visits GROUP BY 1",
+        UnsupportedSQL,
+        "An array is not",
+        "double quotes, not brackets",
+    ),
+    (
+        "SELECT (SELECT COUNT(*) FROM visits) - (SELECT COUNT(*) FROM visits WHERE emergency) AS d",
+        UnsupportedSQL,
+        "Answers are not joined",
+        "COUNT(*) FILTER (WHERE ...)",
+    ),
     ("SELECT COUNT(*) FROM .visits", UnsupportedSQL, "A dot before the name", "Write the bare name"),
     (
         "SELECT WITH DIFFERENTIAL_PRIVACY OPTIONS(epsilon=1) COUNT(*) FROM visits",

@@ -57,6 +57,21 @@ def open_session(budget=None, **changes):
     return Session.from_frames(**{**given, **changes})
 
 
+def test_a_bare_column_is_declared_for_every_table_that_has_it():
+    people = pd.DataFrame({"patient": [0, 1], "Region": ["north", "south"], "age": [3, 4]})
+    columns = COLUMNS | {"age": {"min": 0, "max": 9}}
+    with open_session(people=people, columns=columns) as session:
+        assert session.policy.tables["visits"].columns["region"].domain == ("north", "south")
+        assert session.policy.tables["people"].columns["Region"].domain == ("north", "south")
+        assert session.policy.tables["people"].columns["age"].interval == (0, 9)
+        joined = (
+            "SELECT visits.region, AVG(age) AS m, SUM(cost) AS c FROM visits JOIN people USING (patient) GROUP BY 1"
+        )
+        assert session.explain(joined, epsilon=1).fits == 8
+    with pytest.raises(PolicyError, match="has no column ages"):
+        open_session(people=people, columns=columns | {"ages": {"min": 0, "max": 9}})
+
+
 def small_session(engine, budget=None, table=None, **changes):
     policy = policy_for(table or table_policy(rows=2, groups=2), budget or PureDP(8), **changes)
     return Session(policy, analyst="ana", engine=engine, ledger=MemoryLedger(terms_of(policy)))

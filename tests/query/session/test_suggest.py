@@ -138,6 +138,56 @@ def test_means_get_a_bound_on_rows_and_private_keys_one_on_groups(session):
     session.sql("SELECT SUM(cost) / COUNT(*) AS m FROM visits", epsilon=1, **hidden.arguments)
 
 
+def test_a_price_too_small_for_useful_bounds_says_so(session):
+    table, query = (dict(session.suggest(of, epsilon=0.01).facts())["worth knowing"] for of in ("visits", QUERY))
+    assert "larger price, or for fewer columns" in table
+    assert query.endswith("larger price, before you use it")
+    assert "worth knowing" not in dict(session.suggest(QUERY, epsilon=EXACT, multiple=LATER).facts())
+
+
+def linked(tmp_path):
+    """Open a shop whose lines are linked to orders by the number of the order, with a view over both."""
+    import duckdb
+
+    with duckdb.connect(tmp_path / "shop.duckdb") as shop:
+        shop.execute("CREATE TABLE orders AS SELECT i AS number, i // 3 AS person, 5.0 AS total FROM range(90) t(i)")
+        shop.execute("CREATE TABLE lines AS SELECT i // 2 AS number, i AS line, 1.0 AS price FROM range(180) t(i)")
+    (tmp_path / "policy.toml").write_text(
+        """
+        data = {source = "shop.duckdb", lineage = "shop", version = "1"}
+        protect = {unit = "person"}
+        budget = {notion = "pure", epsilon = 1e4, ledger = "ledger.sqlite"}
+        analysts = {ana = {}}
+        views = {sales = "SELECT price, total FROM lines JOIN orders USING (number)"}
+        [tables.orders]
+        unit = "person"
+        rows = 3
+        columns = {total = {min = 0, max = 9}}
+        [tables.lines]
+        unit = "number -> orders.number"
+        rows = 9
+        columns = {price = {min = 0, max = 9}}
+        """,
+        encoding="utf-8",
+    )
+    return dp.Session.open(tmp_path / "policy.toml", analyst="ana")
+
+
+def test_the_key_that_a_link_leads_to_gets_no_range_unless_it_is_asked_for(tmp_path):
+    with linked(tmp_path) as session:
+        found = session.suggest("orders", epsilon=1000)
+        assert [one.name for one in found.bounds] == ["rows", "total"]
+        named = session.suggest("orders", epsilon=1000, columns=["number"])
+        assert [one.name for one in named.bounds] == ["rows", "number"]
+
+
+def test_a_view_is_called_one_and_a_question_on_it_gets_bounds(tmp_path):
+    with linked(tmp_path) as session:
+        with pytest.raises(ParameterError, match=r"sales is a view.* AS n FROM sales'"):
+            session.suggest("sales", epsilon=1)
+        assert session.suggest("SELECT SUM(price) AS s FROM sales", epsilon=1000).arguments["sums"]
+
+
 def test_what_cannot_be_suggested_is_refused_and_costs_nothing(session):
     for of, error in (
         ("nothing", UnknownName),

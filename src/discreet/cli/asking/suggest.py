@@ -49,7 +49,7 @@ def suggest(of: str | None, file: Path | None, policy: Path, analyst: str | None
                 return
             console = ReadableConsole()
             table = found.table()
-            rows = [[in_shell(str(row[0])), *row[1:]] for row in table.rows] if found.arguments else table.rows
+            rows = [[in_shell(str(row[0])) or row[0], *row[1:]] for row in table.rows]
             console.say_table(Table(table.columns, rows))
             if found.noise:
                 console.say_table(found.noises())
@@ -58,12 +58,14 @@ def suggest(of: str | None, file: Path | None, policy: Path, analyst: str | None
 
 
 def in_shell(line: str) -> str:
-    """Return arguments of Python as options of the shell.
+    """Return arguments of Python as options of the shell; nothing of a line of a policy.
 
     >>> in_shell('rows_per_group=3, sums={"n": (0, 3), "SUM(cost)": (-1.5, 20)}')
     "--rows-per-group 3 --sums n=0:3 --sums 'SUM(cost)=-1.5:20'"
     """
-    found = []
+    found = list[str]()
+    if line.startswith("["):
+        return ""
     limits, _, sums = line.partition("sums=")
     for name, number in _LIMIT.findall(limits):
         found.append(f"--{name.replace('_', '-')} {number}")

@@ -124,7 +124,7 @@ def declared(policy: Policy) -> Table:
             name,
             _unit(table),
             _bounds(table),
-            _listed(bounded(table.columns)),
+            _listed([one for one, column in table.columns.items() if column.low is not None]),
             _listed(keys(table.columns)),
         ]
         for name, table in policy.tables.items()

@@ -17,7 +17,16 @@ from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Estimate, Guarantee, Price, PrivacyLoss, Relation, Target
 from discreet.privacy.guarantees import with_notion
 from discreet.query.answer.after_noise import Derived, Finished
-from discreet.query.answer.ends import around, free_name, halved, in_words_with_ends, rounded_table, widened, with_ends
+from discreet.query.answer.ends import (
+    around,
+    free_name,
+    halved,
+    in_words_with_ends,
+    only_days,
+    rounded_table,
+    widened,
+    with_ends,
+)
 from discreet.query.answer.record import Record, data_of
 from discreet.query.engines import evaluate
 from discreet.query.expression import Value
@@ -255,7 +264,7 @@ class Answer:
     def _cut(self, place: int, confidence: float) -> list[Estimated]:
         """Return what bounding takes away in every group; nothing below 0 where no row adds less than 0."""
         measure = self.priced.measures[place]
-        least = 0.0 if isinstance(measure, CutRows) and measure.norms.nonnegative else -math.inf
+        least = 0.0 if isinstance(measure, CutRows) and measure.only_less else -math.inf
         return [
             (max(value, least), max(low or 0.0, least), max(high or 0.0, least))
             for value, low, high in self._estimated(place, confidence)[0]
@@ -389,9 +398,14 @@ class Answer:
     def table(self, confidence: float = CONFIDENCE) -> Table:
         """Return what people are shown: the first rows with their intervals, rounded to their noise."""
         whole = rounded_table(self.intervals(confidence), self.measured + self.derived)
+        days = {place for place, name in enumerate(whole.columns) if name in self.columns and only_days(self[name])}
+        rows = [
+            [str(cell)[:10] if place in days and cell is not None else cell for place, cell in enumerate(row)]
+            for row in whole.rows[:_SHOWN]
+        ]
         left = len(whole) - _SHOWN
         caption = f"{whole.caption}; {left:,} more rows" if left > 0 else whole.caption
-        return Table(whole.columns, whole.rows[:_SHOWN], caption, digits=6, labels=whole.labels)
+        return Table(whole.columns, rows, caption, digits=6, labels=whole.labels)
 
     def __str__(self) -> str:
         lines = [visible(f"{name}: {words}") for name, words in self.facts()]

@@ -15,14 +15,14 @@ from discreet.errors import ParameterError
 from discreet.privacy.guarantees import in_odds, with_notion
 from discreet.query.answer.answer import Answer
 from discreet.query.answer.ends import plain, rounded_table
-from discreet.query.plan import written_expression
-from discreet.query.pricing import included
+from discreet.query.pricing import clipped, included
 
 _NOTHING = paragraph("Nothing: every row counts in full.")
 _CAVEATS = (
     "The guarantee is about one unit of protection with all its rows in the policy's tables, for the neighbors named.",
     "Together with every other answer recorded over the same lineage it keeps the budget of the policy, not more.",
-    "Intervals cover the noise, for the table as it was clipped and bounded: what is left out is not in them.",
+    "Intervals cover the noise, for the table as it was clipped and bounded: what is left out is in them only where it "
+    "says so.",
     "Not covered: how long the query took, and an analyst who can open the data files or the memory of the process.",
 )
 
@@ -67,11 +67,15 @@ class Certificate:
 def _rounded(answer: Mapping[str, list[Any]]) -> Table:
     """Return the answer as people read it: values rounded to their noise; the JSON has all digits."""
     names = list(answer)
-    three = zip(names, names[1:], names[2:], strict=False)
-    measured = [name for name, low, high in three if low.startswith(f"{name}_low") and high.startswith(f"{name}_high")]
-    labels = [name for name in names if name not in measured]
+    three = [one for one in zip(names, names[1:], names[2:], strict=False) if _are_ends(*one)]
+    measured = [name for name, _, _ in three]
+    labels = [name for name in names if name not in {each for one in three for each in one}]
     whole = rounded_table(Table(names, list(zip(*answer.values(), strict=True)), labels=labels), measured)
     return replace(whole, digits=6)
+
+
+def _are_ends(name: str, low: str, high: str) -> bool:
+    return low.startswith(f"{name}_low") and high.startswith(f"{name}_high")
 
 
 def _of_budget(answer: Answer) -> dict[str, str]:
@@ -84,10 +88,9 @@ def _of_budget(answer: Answer) -> dict[str, str]:
 def _ranges(answer: Answer) -> str:
     """Return the ranges to which values were clipped."""
     found = [
-        f"{written_expression(one.argument)} from {float(one.bounds[0]):,g} to {float(one.bounds[1]):,g}"
+        f"{what} from {float(low):,g} to {float(high):,g}"
         for release in answer.releases
-        for one in release.priced.query.aggregation.asked
-        if one.argument is not None and one.bounds is not None
+        for what, (low, high) in clipped(release.priced)
     ]
     return "; ".join(dict.fromkeys(found)) or "none: nothing was clipped"
 

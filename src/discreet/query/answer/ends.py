@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date, datetime, time
 from fractions import Fraction
 
 from discreet.display import Table
@@ -76,6 +76,12 @@ def rounded_table(whole: Table, names: Sequence[str]) -> Table:
         columns[place : place + 3] = [list(one) for one in zip(*three, strict=True)]
     rows = [list(row) for row in zip(*columns, strict=True)]
     return Table(whole.columns, rows, whole.caption, labels=whole.labels)
+
+
+def only_days(column: Sequence[Value]) -> bool:
+    """Say whether a column holds times that are all midnights, as those of DATE_TRUNC are: people read days."""
+    times = [one for one in column if one is not None]
+    return bool(times) and all(isinstance(one, datetime) and one.time() == time() for one in times)
 
 
 def in_words_with_ends(named: Sequence[tuple[str, Estimate]]) -> str:

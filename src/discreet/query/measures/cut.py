@@ -23,12 +23,15 @@ class CutRows(OneInteger):
         the outer weights: a weighting of the rows again, in one group a point of the hull that `Bounding` speaks of.
         Whether anybody has more rows than `outer` plays no part: the outer weights are enforced like all others.
     Accuracy. If nobody has more than `outer` rows, the outer weights are 1, and the interval is the exact quantile of
-        the noise for what bounding takes away.
+        the noise for what bounding takes away. That is not below 0 where `only_less`.
+        Proof: no form counts a row with more than its whole weight, and a sum of what is not negative, clipped to a
+        range that begins at 0 or below, does not grow.
     """
 
     own: Cell  # what is bounded
     heavier: int  # by how much it is multiplied, to be counted like weighted rows
     outer: int
+    only_less: bool  # no row adds less than 0, so that what is bounded is no more than the whole
 
     def vectors(self, sums: Sequence[Sequence[int]]) -> list[list[int]]:
         """Return the differences, given the sums under the outer bound and those that are bounded."""
@@ -57,7 +60,8 @@ def cut_rows(measure: Simple | UnitTotals, outer: int) -> CutRows:
     reason = f"rows of a unit are scaled down to {outer:,} in all, as the policy says that nobody has more"
     one = Bounding(RowWeights(outer), bounding.relation, WEIGHT, 1, 1, None, bounding.single, reason)
     name = f"what bounding takes from {measure.asked[0].name}"
-    return CutRows((), one, norms, (cell,), measure.step / heavier, name, own, heavier, outer)
+    only_less = row.nonnegative and (own.low <= 0 if isinstance(own, UnitTotal) else True)
+    return CutRows((), one, norms, (cell,), measure.step / heavier, name, own, heavier, outer, only_less)
 
 
 def _alone(bounding: Bounding) -> Bounding:

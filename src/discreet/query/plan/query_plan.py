@@ -28,7 +28,7 @@ class Key:
         """The name for messages; a key that is not shown in the answer is called by its column, if it is one."""
         if not self.name.startswith("#"):
             return self.name
-        return self.expression.name if isinstance(self.expression, Column) else "an expression in GROUP BY"
+        return self.expression.name if isinstance(self.expression, Column) else "expression in GROUP BY"
 
 
 def gone(key: str) -> str:

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from discreet.errors import ParameterError
-from discreet.query.plan.row_sources import MatchKind, PrivateJoin, RowSource, Scan, UnionAll
+from discreet.query.expression import Expression
+from discreet.query.plan.row_sources import (
+    FilterRows,
+    MatchKind,
+    PerUnit,
+    PrivateJoin,
+    Project,
+    PublicJoin,
+    RowSource,
+    Scan,
+    UnionAll,
+)
 from discreet.query.policy import TablePolicy, UnitLimits
 
 LARGEST_BOUND = 10**9  # as in a policy file
@@ -54,10 +65,13 @@ def limits_of(source: RowSource, tables: Mapping[str, TablePolicy]) -> UnitLimit
     """Return how much of a unit counts in rows made from several tables; any number is enforced, so these are choices.
 
     A join along the unit gives as many rows as the larger side where the other has one row a unit, so the larger bound
-    is taken; UNION ALL puts the rows of its parts together, and so their bounds. Rows for each unit are one a unit.
+    is taken; UNION ALL puts the rows of its parts together, and so their bounds. Rows for each unit are one a unit; for
+    each unit and further keys they are as many as the rows that hold the keys, at most.
     """
     if source.single:
         return UnitLimits(1, 1, 1)
+    if isinstance(source, PerUnit):
+        return limits_of(_holding(source.source, _names(expression for _, expression in source.keys)), tables)
     if isinstance(source, Scan):
         return tables[source.table].limits
     if isinstance(source, PrivateJoin) and source.kind in (MatchKind.SEMI, MatchKind.ANTI):
@@ -72,3 +86,29 @@ def limits_of(source: RowSource, tables: Mapping[str, TablePolicy]) -> UnitLimit
     return UnitLimits(
         of([one.rows for one in parts]), of([one.groups for one in parts]), of([one.rows_per_group for one in parts])
     )
+
+
+def _names(expressions: Iterable[Expression]) -> set[str]:
+    return {column.name for expression in expressions for column in expression.columns()}
+
+
+def _holding(source: RowSource, names: set[str]) -> RowSource:
+    """Return the rows beneath that hold these columns: a unit has no more values of them than it has such rows.
+
+    A patient's region comes from the one row of the patient, however many visits are joined to it.
+    """
+    match source:
+        case FilterRows():
+            return _holding(source.source, names)
+        case Project(inner, columns):
+            return _holding(inner, _names(expression for name, expression in columns if name in names))
+        case PublicJoin(inner, _, keys, columns):
+            joined = {name for name, _, _ in columns}
+            return _holding(inner, names - joined | (_names(one for one, _ in keys) if names & joined else set()))
+        case PrivateJoin(inner, other, columns, condition, kind):
+            theirs = {name: column for name, column, _ in columns}
+            if names.isdisjoint(theirs):
+                return _holding(inner, names)
+            if names <= set(theirs) and (kind is MatchKind.INNER or condition is None):  # else some have NULL
+                return _holding(other, {theirs[name] for name in names})
+    return source

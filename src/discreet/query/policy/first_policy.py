@@ -53,7 +53,10 @@ _COLUMNS = {
     Type.REAL: ("min = ..., max = ...", "real; which range, known without the data?"),
     Type.DATE: ("min = ..., max = ..., public = true", "date; may every day of a range be a key?"),
     Type.BOOLEAN: ('type = "boolean", public = true', "boolean; may true and false be keys?"),
-    Type.TIMESTAMP: ('type = "timestamp"', "timestamp; it stays private"),
+    Type.TIMESTAMP: (
+        "min = ..., max = ...",
+        "timestamp; between which days? Their months, weeks and days may then be keys",
+    ),
 }
 _UNTYPED = ('type = "..."', "text, integer, real, boolean, date or timestamp? then values, or min and max")
 
@@ -125,7 +128,7 @@ def _table(name: str, unit: str, schema: Schema, holders: list[str], typed: bool
         yield f"unit = {text_in_toml(_in_unit(_spelled(unit, schema[name])), longest=None)}"
         yield "# At most how many rows of one unit may count in an answer? (or: groups = ... and rows_per_group = ...)"
         yield "# rows = ..."
-        yield "# Than how many rows has surely nobody more? What bounding cuts is measured up to there. (optional)"
+        yield "# Which number of rows does surely nobody exceed? What bounding cuts is measured up to there. (optional)"
         yield "# outer_rows = ..."
     else:
         yield from _whose(name, unit, schema, holders)

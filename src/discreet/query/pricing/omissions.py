@@ -3,36 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 
-from discreet.query.expression import Apply, Column, Expression, Literal, Operation, Type, Value
+from discreet.query.expression import Apply, Expression, Interval, Literal, Operation, Type, Value, ranges
 from discreet.query.measures import NumberOfValues, UnitTotals
 from discreet.query.plan import (
     Aggregate,
     EachRow,
+    FilterRows,
     Groups,
     MatchKind,
     MeasureKind,
     NormWeights,
+    PerUnit,
     PrivateJoin,
+    Project,
+    PublicJoin,
     RowSource,
     RowWeights,
     Scan,
+    UnitValue,
+    UnitValueKind,
     written_expression,
 )
 from discreet.query.pricing.priced_query import PricedQuery
 
 NOT_INCLUDED = "the interval does not include this"
-_ARITHMETIC = (
-    Operation.ADD,
-    Operation.SUBTRACT,
-    Operation.MULTIPLY,
-    Operation.DIVIDE,
-    Operation.CLAMP,
-    Operation.NEGATE,
-    Operation.ABS,
-)
 _WHOLE = (MeasureKind.COUNT_UNITS, MeasureKind.COUNT_DISTINCT)  # rows beyond a bound change nothing about these
 
 
@@ -42,7 +40,11 @@ def left_out(made: PricedQuery, unit: str) -> tuple[str, ...]:
     `unit` is the policy's word for who is protected. Empty where every row counts in full.
     """
     who = f"{'an' if unit[:1].lower() in set('aeio') else 'a'} {unit}"
-    found = [*_of_units(made, who), *_of_values(made, who), *_of_ranges(made), *_of_keys(made)]
+    beyond = [
+        f"{what} below {_number(low)} counts as {_number(low)}, above {_number(high)} as {_number(high)}"
+        for what, (low, high) in clipped(made)
+    ]
+    found = [*_of_units(made, who), *_of_values(made, who), *beyond, *_of_keys(made)]
     return tuple(dict.fromkeys(found))
 
 
@@ -67,7 +69,7 @@ def included(made: PricedQuery) -> str:
 def _of_units(made: PricedQuery, who: str) -> list[str]:
     """Say what becomes of a unit with more rows, or in more groups, than the form lets through."""
     form, source = made.bounding.form, made.query.aggregation.source
-    rows_of = f"rows of {' and '.join(_counted(source))}"
+    rows_of = _rows_of(source)
     weighed = any(one.sums is None and one.kind not in _WHOLE for one in made.query.aggregation.asked)
     match form:
         case EachRow() if made.bounded is not None:
@@ -85,6 +87,21 @@ def _of_units(made: PricedQuery, who: str) -> list[str]:
         case Groups(groups, rows):
             return [*_of_groups(made, who, groups), *([_in_group(made, who, rows, rows_of)] if weighed else [])]
     raise TypeError(f"no words for {type(form).__name__}")
+
+
+def _rows_of(source: RowSource) -> str:
+    """Return what the rows are that are counted: those of tables, or one for each unit and value of further keys."""
+    while isinstance(source, FilterRows | Project | PublicJoin):
+        source = source.source
+    if isinstance(source, PerUnit) and source.keys:
+        return f"rows, one for each {_listed([_shortened(expression) for _, expression in source.keys])},"
+    return f"rows of {_listed(_counted(source))}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names with commas and an 'and' before the last."""
+    *others, last = names
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _counted(source: RowSource) -> list[str]:
@@ -138,22 +155,63 @@ def _called(asked: Aggregate) -> str:
     return asked.kind.value if asked.argument is None else f"{asked.kind.value} of {_shortened(asked.argument)}"
 
 
-def _of_ranges(made: PricedQuery) -> list[str]:
-    """Say which values are clipped, where a column may have others: not where its range follows from what it is."""
-    found = []
-    for asked in made.query.aggregation.asked:
-        if asked.bounds is None or asked.argument is None or not _may_be_clipped(asked.argument):
-            continue
-        low, high = asked.bounds
-        what = _shortened(asked.argument)
-        found.append(f"{what} below {_number(low)} counts as {_number(low)}, above {_number(high)} as {_number(high)}")
-    return found
+def clipped(made: PricedQuery) -> list[tuple[str, Interval]]:
+    """Return what is clipped to which range, of rows and of numbers for each unit, where a column may have others."""
+    aggregation = made.query.aggregation
+    ranged = [(one.argument, one.bounds) for one in aggregation.asked]
+    ranged += [(one.second, one.second_bounds) for one in aggregation.asked]
+    for step in aggregation.source.steps():
+        ranged += [(one.argument, _added_within(one)) for one in step.values] if isinstance(step, PerUnit) else []
+    pairs = [(argument, bounds) for argument, bounds in ranged if argument is not None and bounds is not None]
+    return [found for argument, bounds in pairs for found in _clipped(argument, bounds)]
 
 
-def _may_be_clipped(argument: Expression) -> bool:
-    """Say whether an argument is a column or arithmetic on columns: the range of CASE or YEAR(x) is what they are."""
-    arithmetic = isinstance(argument, Apply) and argument.operation in _ARITHMETIC
-    return isinstance(argument, Column) or (arithmetic and any(True for _ in argument.columns()))
+def _added_within(value: UnitValue) -> Interval | None:
+    """Return the range to which what is added up for a unit is clipped: of whole numbers it is the argument's own."""
+    if value.argument is None or value.kind not in (UnitValueKind.SUM, UnitValueKind.MEAN):
+        return None
+    return value.argument.interval if value.scale is not None or value.argument.type is Type.INTEGER else None
+
+
+def _clipped(expression: Expression, bounds: Interval) -> Iterator[tuple[str, Interval]]:
+    """Yield the parts of an argument that may lie beyond a range: not those whose range follows from what they are.
+
+    What chooses a value, or only clips or converts it, is looked through: a row counts by the value that was chosen.
+    """
+    if isinstance(expression, Apply) and expression.operation is Operation.CLAMP:
+        inner, *ends = expression.arguments
+        low, high = (end.value for end in ends if isinstance(end, Literal))
+        yield from _clipped(inner, (max(bounds[0], Fraction(low)), min(bounds[1], Fraction(high))))  # type: ignore[arg-type]
+    elif isinstance(expression, Apply) and (chosen := _chosen(expression)):
+        for one in chosen:
+            yield from _clipped(one, bounds)
+    elif not isinstance(expression, Literal) or expression.value is not None:
+        certain = _certain(expression)
+        if certain is None or certain[0] < bounds[0] or certain[1] > bounds[1]:
+            yield _shortened(expression), bounds
+
+
+def _chosen(expression: Apply) -> Sequence[Expression]:
+    """Return the arguments of which an operation gives one as it is."""
+    arguments = expression.arguments
+    match expression.operation:
+        case Operation.CASE:
+            return *arguments[1:-1:2], arguments[-1]
+        case Operation.COALESCE:
+            return arguments
+        case Operation.NULLIF:
+            return arguments[:1]
+        case Operation.CAST if (arguments[0].type, expression.type) == (Type.INTEGER, Type.REAL):
+            return arguments
+    return ()
+
+
+def _certain(expression: Expression) -> Interval | None:
+    """Return the range of an expression whatever its columns hold."""
+    if not isinstance(expression, Apply):
+        return expression.interval if isinstance(expression, Literal) else None
+    parts = [_certain(one) for one in expression.arguments]
+    return ranges.certain(expression.operation, expression.type, expression.arguments, parts)
 
 
 def _of_keys(made: PricedQuery) -> list[str]:
@@ -166,9 +224,9 @@ def _of_keys(made: PricedQuery) -> list[str]:
         if len(key.domain) == 2 and set(map(type, key.domain)) == {bool}:
             found.append(f"rows whose {key.label} is NULL are in no group")
             continue
+        values = f"none of the {len(key.domain):,} public values" if key.domain[1:] else "not the one public value"
         others = "" if _never_null(key.expression) else ", or NULL,"
-        values = f"the {len(key.domain):,} public values" if key.domain[1:] else "the one public value"
-        found.append(f"rows whose {key.label} is none of {values}{others} are in no group")
+        found.append(f"rows whose {key.label} is {values}{others} are in no group")
     if not aggregation.public:
         found.append("a group that few have is not shown")
     return found
@@ -211,10 +269,19 @@ def _among(condition: Expression, result: Expression, domain: frozenset[Value]) 
 
 
 def _shortened(expression: Expression) -> str:
-    text = written_expression(expression)
+    text = written_expression(_without_casts(expression))
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _without_casts(expression: Expression) -> Expression:
+    """Return an expression without the casts of whole numbers that reading added: nobody wrote them."""
+    if not isinstance(expression, Apply):
+        return expression
+    if expression.operation is Operation.CAST and expression.type is Type.REAL:
+        return _without_casts(expression.arguments[0])
+    return replace(expression, arguments=tuple(map(_without_casts, expression.arguments)))
 
 
 def _number(value: Fraction) -> str:
     """Return a number in few digits, with commas where it is whole."""
-    return f"{int(value):,}" if value.denominator == 1 and abs(value) < 10**15 else f"{float(value):g}"
+    return f"{int(value):,}" if value.denominator == 1 and abs(value) < 10**15 else f"{float(value):,g}"

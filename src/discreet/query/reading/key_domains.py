@@ -34,6 +34,13 @@ PublicRows = Callable[[str, tuple[str, ...]], Sequence[tuple[Value, ...]] | None
 
 _MOST_PUBLIC_ROWS = 10_000  # of a table whose conditions carry over to others
 _MOST_DIGITS = 40  # more than any integer of a type has: a decimal number may have a billion
+_TURNED = {  # what a comparison is with its sides exchanged
+    Operation.LESS: Operation.GREATER,
+    Operation.AT_MOST: Operation.AT_LEAST,
+    Operation.GREATER: Operation.LESS,
+    Operation.AT_LEAST: Operation.AT_MOST,
+    Operation.EQUAL: Operation.EQUAL,
+}
 _Leaves = dict[str, tuple[Value, ...]]
 
 
@@ -85,8 +92,8 @@ def narrowed(
 ) -> Mapping[str, Visible]:
     """Return what is known of columns, without the values for which a condition on every row is not true.
 
-    Nothing private is read: the conditions are those of the query. A group that is left out could have no row. Times
-    keep their values, since midnight stands for a whole day.
+    Nothing private is read: the conditions are those of the query. A group that is left out could have no row. A
+    midnight stands for its day, and stays where a condition can be true at some time of that day.
     """
     found = dict(base)
     if evaluate is None:
@@ -94,7 +101,10 @@ def narrowed(
     for column in definition.columns():
         known = base.get(column.name)
         conditions = [one for one in true if {part.name for part in one.columns()} == {column.name}]
-        if known is None or known.declared is None or not conditions or column.type is Type.TIMESTAMP:
+        if column.type is Type.TIMESTAMP:
+            told = known is not None and known.declared is not None and known.declared.domain is not None
+            conditions = [] if told else [day for one in conditions if (day := _on_days(one)) is not None]
+        if known is None or known.declared is None or not conditions:
             continue
         values = () if isinstance(definition, Column) and known.declared.domain is None else _finite(known) or ()
         met = evaluate(_all_of(conditions), {column.name: list(values)}) if values else ()
@@ -102,6 +112,56 @@ def narrowed(
         if kept:
             found[column.name] = replace(known, declared=replace(known.declared, values=kept))
     return found
+
+
+def _on_days(condition: Expression) -> Expression | None:
+    """Return a condition on a time that is true at the midnight of every day on which the given one can be true.
+
+    None where none is known. Where only the day matters it is the condition itself; a comparison with a constant asks
+    whether some time of the day compares so.
+    """
+    if _only_the_day_matters(condition):
+        return condition
+    if not isinstance(condition, Apply):
+        return None
+    if condition.operation in (Operation.AND, Operation.OR):
+        parts = [_on_days(one) for one in condition.arguments]
+        known = [one for one in parts if one is not None]
+        if len(known) == len(parts) or (condition.operation is Operation.AND and known):
+            return known[0] if len(known) == 1 else typing_rules.apply(condition.operation, *known)
+    return _compared_on_days(condition)
+
+
+def _compared_on_days(condition: Apply) -> Expression | None:
+    """Return a comparison of a time with constants as one of its midnight."""
+    if condition.operation in _TURNED and isinstance(condition.arguments[0], Literal):
+        condition = replace(condition, operation=_TURNED[condition.operation], arguments=condition.arguments[::-1])
+    first, *constants = condition.arguments
+    times = [one.value for one in constants if isinstance(one, Literal) and isinstance(one.value, datetime)]
+    if not isinstance(first, Column) or not times or len(times) < len(constants):
+        return None
+    if condition.operation in (Operation.LESS, Operation.AT_MOST):
+        return condition
+    if condition.operation not in (Operation.GREATER, Operation.AT_LEAST, Operation.EQUAL, Operation.IN):
+        return None
+    operation = Operation.AT_LEAST if condition.operation is Operation.GREATER else condition.operation
+    starts = [typing_rules.literal(datetime.combine(one, time())) for one in times]
+    return typing_rules.apply(operation, first, *starts)
+
+
+def _only_the_day_matters(expression: Expression) -> bool:
+    """Say whether an expression reads times by their day alone, so that it is at midnight what it is all day."""
+    if isinstance(expression, Column):
+        return expression.type is not Type.TIMESTAMP
+    return _is_by_day(expression) or all(map(_only_the_day_matters, expression.parts))
+
+
+def _is_by_day(expression: Expression) -> bool:
+    """Say whether an expression is a function of the day of a column of times."""
+    if not isinstance(expression, Apply) or not isinstance(expression.arguments[0], Column):
+        return False
+    to_day = expression.operation is Operation.CAST and expression.type is Type.DATE
+    return to_day or expression.operation in (*PARTS_OF_DAYS, *TRUNCATED_DAYS)
 
 
 def _all_of(conditions: Sequence[Expression]) -> Expression:
@@ -259,11 +319,10 @@ def _leaf(expression: Expression, values: tuple[Value, ...], leaves: _Leaves) ->
 
 def _midnights(expression: Apply, base: Mapping[str, Visible]) -> tuple[Value, ...] | None:
     """Return the midnights of a time's declared range where only the day matters."""
-    by_day = expression.operation in (*PARTS_OF_DAYS, *TRUNCATED_DAYS) or (
-        expression.operation is Operation.CAST and expression.type is Type.DATE
-    )
     inner = expression.arguments[0]
-    if not by_day or not isinstance(inner, Column) or inner.type is not Type.TIMESTAMP or inner.name not in base:
+    if not _is_by_day(expression) or not isinstance(inner, Column) or inner.type is not Type.TIMESTAMP:
+        return None
+    if inner.name not in base:
         return None
     return _finite(base[inner.name])
 

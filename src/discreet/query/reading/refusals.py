@@ -110,7 +110,7 @@ _REASONS: dict[str, str] = {
     "Glob": f"GLOB {_TEXT_MATCH}",
     "Escape": "LIKE ... ESCAPE is not understood: % and _ always stand for other signs.",
     "Lambda": "Functions of functions (x -> ...) are not understood. Write the expression itself.",
-    "Array": f"An array {_NESTED_TYPES}",
+    "Array": f"An array {_NESTED_TYPES} A name is quoted by double quotes, not brackets.",
     "List": f"A list {_NESTED_TYPES}",
     "Struct": f"A struct {_NESTED_TYPES}",
     "Bracket": f"A position in brackets {_NESTED_TYPES}",

@@ -80,6 +80,13 @@ class Scope:
         known = {one.name for one in self.visible if table is None or fold(one.table) == fold(table)}
         raise UnknownName(f"There is no column {written!r} here. {did_you_mean(name, known)}")
 
+    def unused_prefix(self, table: str) -> str:
+        """Return a prefix for the columns of a joined table that no column has yet."""
+        prefix = table
+        while any(name.startswith(f"{prefix}.") for name in (*self.base, *(one.column.name for one in self.visible))):
+            prefix += "'"
+        return prefix
+
     def matches(self, name: str, table: str | None) -> list[Visible]:
         """Return all columns that a name could stand for; one spelled exactly hides those in other capitals."""
         near = self.alike.get(name) or self.alike.get(fold(name), [])

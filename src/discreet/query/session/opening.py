@@ -175,8 +175,9 @@ def _table(
 def _declared(
     frames: Mapping[str, Any], public: Mapping[str, Any], columns: Mapping[str, Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Sort what is declared about columns by table; a bare name belongs to the only table, or to all."""
+    """Sort what is declared about columns by table; a bare name belongs to every private table that has the column."""
     problems = Problems({})
+    labels = {name: {label.casefold() for label in labels_of(frame)} for name, frame in frames.items()}
     sorted_: dict[str, dict[str, Any]] = {name: {} for name in (*frames, *public)}
     for name, words in columns.items():
         if isinstance(words, tuple) and len(words) == 2:
@@ -189,7 +190,8 @@ def _declared(
         table, _, column = name.rpartition(".")
         if table and table not in sorted_:
             raise ParameterError(f"columns= names an unknown table: {table!r}", parameter="columns")
-        for one in [table] if table else list(frames):
+        holders = [one for one in frames if name.casefold() in labels[one]]
+        for one in [table] if table else holders or list(frames):
             sorted_[one][column if table else name] = {word: _decimal(value) for word, value in words.items()}
     read = {
         table: read_columns(Section((table, "columns"), entries, problems), needs_type=False)

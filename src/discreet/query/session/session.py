@@ -85,7 +85,8 @@ class Session:
             groups: the most groups of one unit that count.
             rows_per_group: the most rows of one unit that count in each of its groups.
             outer_rows: the most rows of one unit that there can be, for `bias=True`.
-            columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}, or "visits.cost".
+            columns: what is public about them, as in a policy: {"cost": {"min": 0, "max": 500}}. "visits.cost" is the
+                column of one table, "cost" that of every private table that has one.
             public: frames that everybody may see, each with its unique columns: {"regions": (frame, ["region"])}.
             analyst: who asks, as the ledger writes it.
             unit_name: the word for who is protected.

@@ -474,6 +474,13 @@ def _within_domains(aggregation: Aggregation) -> RowSource:
 
 def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Looked:
     """Return what is looked at for a table: rows, groups by public columns, values and sums of numbers."""
+    if name.casefold() in {one.casefold() for one in charging.policy.views}:
+        shown = name[:80]
+        raise ParameterError(
+            f"{shown} is a view: ask about a table, or about a question, such as 'SELECT COUNT(*) AS n FROM {shown}'. "  # noqa: S608
+            "Nothing was spent.",
+            parameter="of",
+        )
     table = table_named(charging.policy, name)
     if isinstance(table.unit, UnitIsRow):
         raise ParameterError(
@@ -482,6 +489,8 @@ def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Look
             parameter="of",
         )
     own = {table.unit.column} if isinstance(table.unit, UnitColumn | UnitLink) else set()
+    links = [one.unit for one in charging.policy.tables.values() if isinstance(one.unit, UnitLink)]
+    led_to = {one.key for one in links if one.table == table.name}  # numbers of rows, of which nobody asks a range
     unknown = [one for one in columns or [] if one not in table.columns]
     if unknown:
         raise ParameterError(f"{table.name} has no column {unknown[0][:80]!r}. Nothing was spent.", parameter="columns")
@@ -489,7 +498,7 @@ def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Look
     rows = UnitValue("rows", UnitValueKind.COUNT_ROWS, None, Type.INTEGER)
     then = [_Target("rows", "rows", rows, 1, _LARGEST)]
     for one in table.columns.values():
-        if one.name in own or (columns is not None and one.name not in columns):
+        if one.name in own or (one.name in led_to if columns is None else one.name not in columns):
             continue
         column = typing_rules.column(one.name, one.type, one.interval if one.type.numeric else None)
         if one.domain is not None:

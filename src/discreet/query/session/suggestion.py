@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from discreet.display.plots import Plot
 
 BOUND = int | tuple[float, float]
+_MANY = 0.2  # so many people are not meant to be cut: the price was too small to find better bounds
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,11 @@ class Suggestion:
     def facts(self) -> list[tuple[str, str]]:
         """Return what goes with the tables."""
         again = " (stored answer, handed out again)" if self.record.replayed else ""
+        most = max((one.cut for one in self.bounds), default=0.0)
+        fewer = "" if self.arguments else ", or for fewer columns"
+        poor = f"a bound cuts about {100 * most:.2g} % of them: ask at a larger price{fewer}, before you use it"
         return [
+            *([("worth knowing", poor)] if most >= _MANY else []),
             ("for", self.of),
             ("people", f"about {max(round(self.people), 0):,} {self.unit}s have rows"),
             ("chosen for an answer at", self.later),

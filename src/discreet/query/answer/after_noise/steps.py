@@ -1,4 +1,4 @@
-"""The steps after the noise, run in order on the released table: HAVING, windows, columns, ORDER BY, LIMIT."""
+"""The steps after the noise, in order on the released table: totals, HAVING, windows, columns, ORDER BY, LIMIT."""
 
 from __future__ import annotations
 
@@ -6,16 +6,31 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from discreet.query.answer.after_noise.rounding import Rounding, adjusted
-from discreet.query.answer.after_noise.totals import GroupTotals, with_totals
 from discreet.query.answer.after_noise.windows import added, computed
 from discreet.query.expression import Column, Expression, Literal, Type, Value
 from discreet.query.measures import OneInteger, SelectedKeys
-from discreet.query.plan import AnswerWindow, PostProcessing, gone
+from discreet.query.plan import AnswerWindow, PostProcessing, QueryPlan, gone
 from discreet.query.pricing import PricedQuery, ReleasedTable
 
 Columns = Mapping[str, list[Value]]
 Types = Mapping[str, Type]
 Evaluate = Callable[[Sequence[Expression], Columns, Types], list[list[Value]]]
+
+
+@dataclass(frozen=True, slots=True)
+class GroupTotals:
+    """A released table with its totals: rows of keys, the released groups that each adds up, and which keys are gone.
+
+    Privacy. Costs nothing: sums of what was released.
+    """
+
+    keys: tuple[tuple[Value, ...], ...]
+    members: tuple[tuple[int, ...], ...]
+    gone: tuple[tuple[int, ...], ...]  # for each row and key 1 where the row adds up all values of the key
+
+    def added(self, released: Sequence[Sequence[int]]) -> list[list[int]]:
+        """Return the integers of one measure for all rows."""
+        return [[sum(entry[one] for one in rows) for rows in self.members] for entry in released]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +67,7 @@ def finished(
 ) -> Finished:
     """Shape released integers into the table that was asked for; `evaluate` computes with released columns."""
     aggregation = made.query.aggregation
-    totals = with_totals(made.query, released)
+    totals = _with_totals(made.query, released)
     columns: dict[str, list[Value]] = {
         key.name: [one[place] for one in totals.keys] for place, key in enumerate(aggregation.keys)
     }
@@ -154,3 +169,23 @@ def evaluated(
         else:
             made.append([one.value] * count if isinstance(one, Literal) else next(found))
     return made
+
+
+def _with_totals(plan: QueryPlan, released: ReleasedTable) -> GroupTotals:
+    """Return the rows of an answer before anything is selected or computed: the groups, or the grouping sets."""
+    width = len(plan.aggregation.keys)
+    if not plan.totals:
+        every = range(len(released.keys))
+        return GroupTotals(released.keys, tuple([(one,) for one in every]), ((0,) * width,) * len(released.keys))
+    keys: list[tuple[Value, ...]] = []
+    members: list[tuple[int, ...]] = []
+    gone: list[tuple[int, ...]] = []
+    for kept in plan.totals:
+        found: dict[tuple[Value, ...], list[int]] = {} if kept else {(None,) * width: []}
+        for place, key in enumerate(released.keys):
+            shown = tuple([value if one in kept else None for one, value in enumerate(key)])
+            found.setdefault(shown, []).append(place)
+        keys += found
+        members += [tuple(rows) for rows in found.values()]
+        gone += [tuple([int(one not in kept) for one in range(width)])] * len(found)
+    return GroupTotals(tuple(keys), tuple(members), tuple(gone))

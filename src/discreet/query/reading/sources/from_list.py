@@ -29,6 +29,8 @@ def rows_of(
 ) -> tuple[ReadableRows | Released, list[exp.Expr]]:
     """Return what FROM gives, with the conditions of WHERE that are not used up by joins of a list with commas."""
     if clause is None:
+        if any(True for _ in select.find_all(exp.Subquery)):
+            raise UnsupportedSQL(ANSWERS)
         raise UnsupportedSQL("The query reads no table. Write SELECT COUNT(*) FROM table.")
     only(clause, "this")
     joins = select.args.get("joins") or []

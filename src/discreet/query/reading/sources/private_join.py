@@ -14,7 +14,6 @@ from discreet.query.reading.expressions import Reader
 from discreet.query.reading.parse import bare, fold, shown
 from discreet.query.reading.rows import UNIT, ReadableRows, Scope, Visible, kept, substitute
 from discreet.query.reading.sources.context import Context
-from discreet.query.reading.sources.naming import unused_prefix
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +28,7 @@ class OtherSide:
     def beside(cls, first: ReadableRows, rows: ReadableRows) -> OtherSide:
         """Give the columns of other rows names that none of the first ones has."""
         called = next((one.table for one in rows.scope.visible if one.table), "joined")
-        prefix = unused_prefix(called, first.scope)
+        prefix = first.scope.unused_prefix(called)
         base = {
             name: Column(one.column.type, one.column.interval, f"{prefix}.{name}")
             for name, one in rows.scope.base.items()

@@ -14,7 +14,6 @@ from discreet.query.plan import JoinKind, PublicJoin
 from discreet.query.policy import PublicTable
 from discreet.query.reading.parse import bare, conjuncts, fold, only, shown, table_alias
 from discreet.query.reading.rows import ReadableRows, Scope, Visible, of_table
-from discreet.query.reading.sources.naming import unused_prefix
 
 _Pair = tuple[Expression, Visible]
 
@@ -37,7 +36,7 @@ class PublicSide:
             raise UnsupportedSQL(
                 f"Two tables are called {shown(alias)!r}. Write AS and another name behind one of them."
             )
-        prefix, section = unused_prefix(table.name, source.scope), f"[public.{table.name}.columns]"
+        prefix, section = source.scope.unused_prefix(table.name), f"[public.{table.name}.columns]"
         added = [
             replace(of_table(one, f"{prefix}.{name}", alias, section, bounds), public=table.name)
             for name, one in table.columns.items()
