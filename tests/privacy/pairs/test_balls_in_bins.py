@@ -112,7 +112,7 @@ def test_several_epochs_agree_with_a_simulation_and_with_finer_laws():
 
 
 def removed_often(sigma, epochs, level):
-    """Delta of epochs of two steps, a person removed: the law of one loss on a fine grid, and a power of its transform."""
+    """Delta of epochs of two steps, a person removed: the law of one loss on a grid, and a power of its transform."""
     z = np.linspace(-9.5, 9.5, 1201)
     weight = np.exp(-z * z / 2) / np.exp(-z * z / 2).sum()
     moved, other = (np.exp((z + shift) / sigma - 1 / (2 * sigma**2)) for shift in (1 / sigma, 0))

@@ -24,6 +24,13 @@ def test_a_class_out_of_range_has_loss_and_gradient_zero(bad):
     assert not gradient(CrossEntropy(4), scores, targets)[1].any()
 
 
+@pytest.mark.parametrize(("kind", "classes", "beyond"), [(torch.uint8, 300, 255), (torch.int8, 200, -1)])
+def test_classes_may_be_more_than_the_type_of_the_targets_holds(kind, classes, beyond):
+    scores, targets = torch.randn(3, classes), torch.tensor([0, beyond, 100], dtype=kind)
+    wanted = CrossEntropy(classes)(scores, targets.long())
+    assert torch.equal(CrossEntropy(classes)(scores, targets), wanted)
+
+
 def test_a_row_of_tokens_counts_as_a_whole_or_not_at_all():
     scores, targets = torch.randn(2, 5, 4), torch.randint(0, 4, (2, 5))
     targets[1, 2] = 9

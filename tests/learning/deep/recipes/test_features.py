@@ -67,6 +67,22 @@ def test_a_pixel_that_is_no_number_spoils_its_own_row_only():
     assert np.array_equal(features[others], whole[others])
 
 
+@pytest.mark.parametrize("odd", [None, "text", 3, np.ones((3, 3)), np.full((8, 8), 1 + 2j)])
+def test_an_image_that_is_none_spoils_its_own_row_only_in_a_list_and_in_an_array_of_objects(odd):
+    one = np.linspace(0, 1, 64).reshape(8, 8)
+    among = np.empty(2, dtype=object)
+    among[:] = [one, odd]
+    for images in ([one, odd], among):
+        found = Scattering(side=8)(images)
+        assert np.array_equal(found[0], Scattering(side=8)([one])[0])
+        assert np.isnan(found[1]).all()
+
+
+def test_complex_images_are_refused():
+    with pytest.raises(InputError, match="images must be an array of numbers"):
+        Scattering(side=8)(np.full((2, 8, 8), 1 + 2j))
+
+
 def test_an_empty_image_and_an_empty_text_have_features():
     assert np.isfinite(Scattering(side=8)(np.zeros((1, 8, 8)))).all()
     row = HashedWords(columns=16)(["", "the of and"])

@@ -366,6 +366,11 @@ BAD: dict[str, tuple[dict[str, Any], type[DiscreetError], str]] = {
     "no model": ({"model": object()}, ParameterError, "torch module"),
     "an optimizer": ({"optimizer": torch.optim.SGD(network().parameters(), lr=1.0)}, ParameterError, "function"),
     "a bad optimizer": ({"optimizer": lambda _: 3}, ParameterError, "made-up gradients"),
+    "an optimizer of another model": (
+        {"optimizer": lambda _: torch.optim.SGD(network().parameters(), lr=1.0)},
+        ParameterError,
+        "those of a copy of the model",
+    ),
     "no physical size": ({"physical": None}, MissingParameter, "physical=64"),
     "a bad physical size": ({"physical": 0}, ParameterError, "physical"),
     "two physical sizes": (

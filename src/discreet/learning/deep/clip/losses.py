@@ -50,6 +50,8 @@ class CrossEntropy:
                 "class.",
                 parameter="targets",
             )
+        if not targets.is_floating_point() and not targets.is_complex():
+            targets = targets.long()  # bytes cannot be compared with more classes than they can hold
         unknown = targets.clamp(0, self.classes - 1) != targets
         if targets.dim() > 1:
             unknown = unknown.flatten(1).any(1).view(-1, *(1,) * (targets.dim() - 1))

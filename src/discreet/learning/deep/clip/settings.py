@@ -39,7 +39,8 @@ def check_settings(device: Any, *, exact: bool) -> None:
         return
     if torch.is_autocast_enabled(device.type):
         raise AssumptionFailed(
-            "exact sums must be made without autocast; got torch.autocast on, write exact=False or leave its block."
+            "exact sums must be made without autocast; got torch.autocast on, write noise=Float(...) "
+            "in the plan, or leave its block."
         )
     if torch.get_float32_matmul_precision() != "highest":
         raise AssumptionFailed(

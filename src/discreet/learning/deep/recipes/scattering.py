@@ -50,7 +50,7 @@ class Scattering:
         side: how many pixels an image has across, and down.
         colors: how many channels an image has.
         bounds: the numbers of empty paper and of full ink, such as (0, 16); numbers outside are cut. (0, 1) if left
-            out, and (0, 255) for a whole array of bytes.
+            out, and (0, 255) for a whole array of bytes; a list of images of bytes needs bounds=(0, 255).
         seed: which made-up strokes the features are evened out on.
 
     Privacy. The map costs nothing: a row's features are a function of that row and of public numbers.
@@ -110,12 +110,15 @@ class Scattering:
         return features
 
     def _read(self, images: Any) -> Floats:
-        """Return images as an array of people, colors, rows and columns; an image of a list that is none is NaN."""
+        """Return images as an array of people, colors, rows and columns; what is none in a list of them is NaN."""
         shape = (self.colors, self.side, self.side)
-        if isinstance(images, list | tuple):
-            return self._scaled(np.stack([_image(one, shape) for one in images])) if images else np.empty((0, *shape))
         try:
-            given = np.asarray(images)
+            given = images if isinstance(images, list | tuple) else np.asarray(images)
+            if isinstance(given, list | tuple) or (given.dtype == object and given.ndim):
+                each = [_image(one, shape) for one in given]
+                return self._scaled(np.stack(each)) if each else np.empty((0, *shape))
+            if given.dtype.kind not in "buif":
+                raise TypeError("no real numbers")
             read = self._scaled(given.astype(np.float64), given.dtype == np.uint8)
         except (TypeError, ValueError, OverflowError):
             raise InputError("images must be an array of numbers; got another, write one from 0 to 1") from None
@@ -164,7 +167,8 @@ def _enlarging(side: int, factor: int) -> Floats:
 def _image(given: Any, shape: tuple[int, ...]) -> Floats:
     """Return one image of a list, NaN where it is not one: whether it is concerns one person, and stops no other."""
     try:
-        read = np.asarray(given, dtype=np.float64)
+        real = not np.iscomplexobj(given)
+        read = np.asarray(given if real else np.nan, dtype=np.float64)
         return read.reshape(shape) if read.ndim else np.full(shape, np.nan)
     except Exception:  # whatever a foreign object raises
         return np.full(shape, np.nan)

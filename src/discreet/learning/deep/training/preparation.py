@@ -144,6 +144,13 @@ def _try_optimizer(model: Any, optimizer: Any) -> None:
             "gradients, write optimizer=lambda parameters: torch.optim.SGD(parameters, lr=0.5), for example",
             parameter="optimizer",
         ) from None
+    mine = {id(one) for one in parameters}
+    if any(id(one) not in mine for group in getattr(made, "param_groups", ()) for one in group["params"]):
+        raise ParameterError(
+            "optimizer must move the parameters that it is given, those of a copy of the model; got others, write "
+            "optimizer=lambda parameters: torch.optim.SGD(parameters, lr=0.5), for example",
+            parameter="optimizer",
+        )
 
 
 def _model_words(model: Any) -> list[Any]:
