@@ -10,7 +10,7 @@ import numpy as np
 
 from discreet.bayes.base import Model, Posterior, stated_seed
 from discreet.bayes.counts import BetaBinomial, DirichletMultinomial, PoissonPeople
-from discreet.bayes.evidence import distinct_measurements, latent_counts
+from discreet.bayes.evidence import distinct_measurements, planned_counts
 from discreet.display import Progress, listener
 from discreet.errors import InputError, ParameterError
 from discreet.statistics.measurement import MeasurementPlan
@@ -66,12 +66,8 @@ def require_readable(model: CellModel, plans: Sequence[MeasurementPlan]) -> Cell
     """
     if not plans:
         raise InputError("a model of counts needs a noisy count; got none, ask COUNT(*)")
-    empty = [
-        plan.measured([[0] * len(plan.keys)] * plan.adds_up.entries, ("not asked", place), None)
-        for place, plan in enumerate(plans)
-    ]
-    latent_counts(
-        empty,
+    planned_counts(
+        plans,
         one_row_a_person=bool(getattr(model, "one_row_a_person", False)),
         exhaustive=bool(getattr(model, "exhaustive", False)),
     )

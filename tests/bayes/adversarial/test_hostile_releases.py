@@ -14,10 +14,9 @@ from discreet.bayes.base import LogNormal, Model, Normal
 from discreet.bayes.counts import BetaBinomial, DirichletMultinomial, PoissonGamma, PoissonPeople
 from discreet.bayes.evidence import noisy_counts
 from discreet.bayes.referee import BernoulliRecords, CategoricalRecords, DataAugmentation
+from discreet.bayes.regression import LogisticCells, PoissonCells
 from discreet.bayes.regression.areas.small_area_rates import SmallAreaRates
 from discreet.bayes.regression.areas.small_area_shares import SmallAreaShares
-from discreet.bayes.regression.logistic_cells import LogisticCells
-from discreet.bayes.regression.poisson_cells import PoissonCells
 from discreet.errors import DiscreetError
 from discreet.laws import DiscreteGaussian, DiscreteLaplace
 

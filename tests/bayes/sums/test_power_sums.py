@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from discreet.bayes.sums.clipped_moments import clipped_moments
-from discreet.bayes.sums.normal_density import log_normal
+from discreet.bayes.sums.mixed_normal import log_normal
 from discreet.bayes.sums.power_sums import PowerSumLikelihood, SumEntry
 from discreet.laws import DiscreteLaplace
 from discreet.laws.noise import RoundedGaussian

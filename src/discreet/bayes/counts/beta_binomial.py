@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.bayes.base import Draws, Parameter, Posterior, Values
 from discreet.bayes.counts.groups import YesNo, groups_of
-from discreet.bayes.counts.model import CountModel, groups_shown, method, noted
+from discreet.bayes.counts.model import CountModel, groups_shown, method
 from discreet.bayes.counts.people import People, positive, stated_by_group, stated_people
 from discreet.bayes.counts.yes_and_no import SolvedGroups
 from discreet.bayes.evidence import LatentCounts
@@ -98,7 +98,7 @@ class BetaBinomial(CountModel):
             method=method(solved.error),
             exact=solved.marginals(),
             log_evidence=solved.log_evidence,
-            notes=noted(latent, *([_BY_PRIOR] if any(_yes_alone(group) for group in groups) else [])),
+            notes=latent.notes + ((_BY_PRIOR,) if any(_yes_alone(group) for group in groups) else ()),
         )
 
     def _require_proper(self, groups: Sequence[YesNo]) -> None:

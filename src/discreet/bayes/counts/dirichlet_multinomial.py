@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.bayes.base import Draws, Parameter, Posterior, Values
 from discreet.bayes.counts.marginals import IntegerMarginal, MixtureOfBetas
-from discreet.bayes.counts.model import CountModel, method, noted
+from discreet.bayes.counts.model import CountModel, method
 from discreet.bayes.counts.people import FlatPeople, People, for_groups, positive, stated_by_group, stated_people
 from discreet.bayes.counts.trees import CellPart, SolvedTree, balanced, nested
 from discreet.bayes.counts.weights import CellWeight, PoolWeight, ReleasedWeight, Weight, log_ways
@@ -77,7 +77,7 @@ class DirichletMultinomial(CountModel):
             method=method(known.tree.error),
             exact=known.marginals() if len(latent.cells) <= _MARGINALS else {},
             log_evidence=known.log_evidence,
-            notes=noted(latent),
+            notes=latent.notes,
         )
 
     def drawn_prior(self, latent: LatentCounts, generator: np.random.Generator) -> Values:

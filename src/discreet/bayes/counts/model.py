@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.base import Model, Posterior, Values
-from discreet.bayes.evidence import LatentCounts, counting, latent_counts
+from discreet.bayes.evidence import LatentCounts, counting, latent_counts, planned_counts
 from discreet.display import Progress
 from discreet.statistics.measurement import Counts, Measurement, MeasurementPlan
 
@@ -40,7 +40,7 @@ class CountModel(Model):
         self, measurements: Sequence[Measurement], *, generator: np.random.Generator, progress: Progress
     ) -> Posterior:
         """Return the exact posterior."""
-        latent = self._latent(measurements)
+        latent = latent_counts(measurements, one_row_a_person=self.one_row_a_person, exhaustive=self.exhaustive)
         found = self.posterior_of(latent, generator=generator, measurements=counting(measurements))
         progress(1, 1)
         return found
@@ -64,28 +64,15 @@ class CountModel(Model):
             for plan in plans
         ]
 
-    def _latent(self, measurements: Sequence[Measurement]) -> LatentCounts:
-        """Return the cells that the measurements are about."""
-        return latent_counts(measurements, one_row_a_person=self.one_row_a_person, exhaustive=self.exhaustive)
-
     def _empty(self, plans: Sequence[MeasurementPlan]) -> LatentCounts:
-        """Return the cells of plans; the integers in it are zeros that nobody reads."""
-        zeros = [[[0] * len(plan.keys)] * plan.adds_up.entries for plan in plans]
-        return self._latent(
-            [plan.measured(one, (place,), None) for place, (plan, one) in enumerate(zip(plans, zeros, strict=True))]
-        )
+        """Return the cells of plans."""
+        return planned_counts(plans, one_row_a_person=self.one_row_a_person, exhaustive=self.exhaustive)
 
 
 def method(error: float) -> str:
     """Return how exact a posterior is, in words."""
     digits = max(-15, math.ceil(math.log10(max(error, 1e-15))))
     return f"exact to 1e{digits:03d}"
-
-
-def noted(latent: LatentCounts, *more: str) -> tuple[str, ...]:
-    """Return what the reader of a posterior must know."""
-    left_out = f"left out, because no one is counted there: {', '.join(latent.left_out)}" if latent.left_out else ""
-    return tuple(one for one in (left_out, *more) if one)
 
 
 def groups_shown(values: NDArray[Any], groups: Sequence[tuple[Any, ...]]) -> NDArray[Any]:

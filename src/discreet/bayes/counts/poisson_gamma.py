@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.bayes.base import Draws, Parameter, Posterior, Values
 from discreet.bayes.counts.marginals import IntegerMarginal, MixtureOfGammas
-from discreet.bayes.counts.model import CountModel, groups_shown, method, noted
+from discreet.bayes.counts.model import CountModel, groups_shown, method
 from discreet.bayes.counts.people import ScaledCellWeight, for_groups, positive, stated_by_group
 from discreet.bayes.counts.trees import CellPart, SolvedTree, TreePart, nested
 from discreet.bayes.counts.weights import ReleasedWeight
@@ -99,7 +99,7 @@ class PoissonGamma(CountModel):
                 "count": laws,
             },
             log_evidence=sum(tree.log_weight for tree in trees),
-            notes=noted(latent),
+            notes=latent.notes,
         )
 
     def drawn_prior(self, latent: LatentCounts, generator: np.random.Generator) -> Values:

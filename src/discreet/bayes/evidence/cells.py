@@ -10,7 +10,7 @@ from typing import Any
 from discreet.bayes.evidence.same_counts import require_same_counts
 from discreet.errors import InputError
 from discreet.laws.noise import IntegerNoise
-from discreet.statistics.measurement import Counts, Measurement
+from discreet.statistics.measurement import Counts, Measurement, MeasurementPlan
 
 OTHER = "(other)"
 """The value of a key in a cell of rows that no group of an answer lists: undeclared values and NULL."""
@@ -48,6 +48,11 @@ class LatentCounts:
     observations: tuple[Observation, ...]
     listed: bool = True
     left_out: tuple[str, ...] = field(default=())  # names of measurements that count nothing
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the reader of a posterior must know."""
+        return (f"left out, because no one is counted there: {', '.join(self.left_out)}",) if self.left_out else ()
 
 
 def latent_counts(
@@ -103,6 +108,17 @@ def latent_counts(
         listed=all(one.plan.source.listed for one in counted),
         left_out=tuple(one.plan.name for one in everything if not isinstance(one.plan.adds_up, Counts)),
     )
+
+
+def planned_counts(
+    plans: Sequence[MeasurementPlan], *, one_row_a_person: bool = False, exhaustive: bool = False
+) -> LatentCounts:
+    """Return the cells that plans are about; the integers in it are zeros that nobody reads."""
+    empty = [
+        plan.measured([[0] * len(plan.keys)] * plan.adds_up.entries, ("not asked", place), None)
+        for place, plan in enumerate(plans)
+    ]
+    return latent_counts(empty, one_row_a_person=one_row_a_person, exhaustive=exhaustive)
 
 
 def counting(measurements: Iterable[Measurement]) -> tuple[Measurement, ...]:

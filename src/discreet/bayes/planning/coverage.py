@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.base import DrawnMarginal, Marginal, Model, Parameter, Probability, stated_seed
-from discreet.bayes.planning.made_up_releases import simulated, stated_runs
-from discreet.bayes.planning.plans import plans_at
+from discreet.bayes.planning.plans import plans_at, simulated, stated_runs
 from discreet.display import Progress, Table, listener
 from discreet.display.plots import BLUE, INK, SOFT, Plot, axes, explained
 from discreet.errors import NotConverged, ParameterError

@@ -1,17 +1,23 @@
-"""What will be measured, read from whatever says it: a plan, an explanation, a statistic, or a maker for any price."""
+"""What will be measured, read from whatever says it, and the releases that a model makes of it: no data is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
-from discreet.errors import MissingParameter, ParameterError
+import numpy as np
+
+from discreet.bayes.base import Model, Posterior, Values
+from discreet.bayes.inference import require_model
+from discreet.display import Progress, silent
+from discreet.errors import MissingParameter, NotConverged, ParameterError
 from discreet.laws.number import Number
 from discreet.privacy import Price, Relation
 from discreet.statistics.measurement import ROWS, Counts, Group, MeasurementPlan, Source
 from discreet.statistics.pricing import priced_noise, stated_relation
 
 WORDS = ("epsilon", "rho", "mu")
+_MOST = 10_000_000  # releases
 PlanMaker = Callable[..., Any]
 """Takes a price by keyword, such as epsilon=0.5, and returns what it would measure."""
 
@@ -128,3 +134,45 @@ def _read(plan: Any) -> tuple[MeasurementPlan, ...] | None:
     told = getattr(plan, "plans", None)
     told = told() if callable(told) else told
     return told if isinstance(told, tuple) and told and all(isinstance(one, MeasurementPlan) for one in told) else None
+
+
+def stated_runs(reps: Any, *, least: int = 20) -> int:
+    """Return how many releases are to be simulated.
+
+    >>> stated_runs(400)
+    400
+    """
+    if isinstance(reps, bool) or not isinstance(reps, int | np.integer) or not least <= reps <= _MOST:
+        raise ParameterError(
+            f"reps must be a whole number of at least {least}, and at most {_MOST:,}; got another, write reps=400",
+            parameter="reps",
+        )
+    return int(reps)
+
+
+def simulated(
+    model: Model, plans: Sequence[MeasurementPlan], reps: int, seed: int | None, progress: Progress
+) -> Iterator[tuple[Values, Posterior | None]]:
+    """Yield the parameters that were drawn and the posterior, None where its draws failed; no data is read.
+
+    The noise is drawn by the laws themselves, as in a real release, so that what is measured is the whole road; it
+    takes no seed. Everything else comes from the seed.
+    """
+    require_model(model)
+    generator = np.random.default_rng(seed)
+    shapes = [(plan.adds_up.entries, len(plan.keys)) for plan in plans]
+    noise = [plan.noise.sample((reps, *shape)) for plan, shape in zip(plans, shapes, strict=True)]
+    for turn in range(reps):
+        values = model.prior(plans, generator)
+        people = model.integers(values, plans, generator)
+        released = [one + added[turn] for one, added in zip(people, noise, strict=True)]
+        measured = tuple(
+            plan.measured(integers.tolist(), ("simulated", turn, place), None, rehearsed=True)
+            for place, (plan, integers) in enumerate(zip(plans, released, strict=True))
+        )
+        try:
+            found: Posterior | None = model.fit(measured, generator=generator, progress=silent).require_convergence()
+        except NotConverged:
+            found = None
+        yield values, found
+        progress(turn + 1, reps)

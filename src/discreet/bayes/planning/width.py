@@ -11,8 +11,7 @@ from typing import Any
 import numpy as np
 
 from discreet.bayes.base import Model, stated_seed
-from discreet.bayes.planning.made_up_releases import simulated, stated_runs
-from discreet.bayes.planning.plans import WORDS, plans_at
+from discreet.bayes.planning.plans import WORDS, plans_at, simulated, stated_runs
 from discreet.display import Progress, format_number, listener
 from discreet.errors import NotConverged, ParameterError, SenselessParameter
 from discreet.statistics.pricing import stated_confidence

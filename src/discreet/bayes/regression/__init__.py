@@ -2,6 +2,5 @@
 
 from discreet.bayes.regression.areas import SmallAreaRates, SmallAreaShares
 from discreet.bayes.regression.cells import ListedCells, Sides
+from discreet.bayes.regression.generalized_linear import LogisticCells, PoissonCells
 from discreet.bayes.regression.likelihoods import RateLikelihood, ShareCell, ShareLikelihood
-from discreet.bayes.regression.logistic_cells import LogisticCells
-from discreet.bayes.regression.poisson_cells import PoissonCells

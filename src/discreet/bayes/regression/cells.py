@@ -14,11 +14,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.bayes.base import Parameter
 from discreet.bayes.evidence import OTHER, LatentCounts, Observation
 from discreet.bayes.regression.design import shown
 from discreet.bayes.regression.likelihoods import ShareCell
 from discreet.display import as_stated
 from discreet.errors import InputError, ParameterError
+from discreet.privacy import Target
 from discreet.statistics.measurement import Counts, MeasurementPlan
 
 Group = tuple[Any, ...]
@@ -248,6 +250,11 @@ def by_group(given: Any, name: str, groups: Sequence[Group], *, whole: bool, exa
             )
         found[group] = value
     return found
+
+
+def of_groups(name: str, meaning: str, groups: tuple[Group, ...], keys: tuple[str, ...]) -> Parameter:
+    """Return a parameter of the population that every group has, or one number where there is only the whole table."""
+    return Parameter(name, meaning, Target.POPULATION, () if groups == ((),) else groups, keys)
 
 
 def _shown(group: Group) -> str:

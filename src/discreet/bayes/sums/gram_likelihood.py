@@ -9,7 +9,7 @@ noise of covariance I
     entries ~ N(n E, I + n F F').
 
 Laplace noise of scale b is a normal of variance 2 b^2 w, w exponential (Andrews, Mallows 1974): with an unknown w an
-entry (see `mixing`) the rest is as before.
+entry (see `mixed_normal`) the rest is as before.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.sums.normal_density import log_normal
+from discreet.bayes.sums.mixed_normal import log_normal
 from discreet.errors import InputError
 from discreet.mechanisms.noise import GaussianNoise
 from discreet.statistics.measurement import Measurement, Products

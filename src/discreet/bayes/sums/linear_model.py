@@ -13,8 +13,8 @@ from discreet.bayes.base import Model, Parameter, Posterior, Prior, Values
 from discreet.bayes.sampling import Joint, sampled
 from discreet.bayes.sums.correlations import correlation_root, log_correlations, partial_correlations
 from discreet.bayes.sums.gram_likelihood import GramLikelihood, clipping_note, exact_sums
-from discreet.bayes.sums.mixing import log_mixing, log_scores
-from discreet.bayes.sums.number_of_rows import NumberOfRows, stated_number
+from discreet.bayes.sums.mixed_normal import log_mixing, log_scores
+from discreet.bayes.sums.number_of_rows import NumberOfRows, public_number, stated_number
 from discreet.bayes.sums.skewness import left_over_skewness, skewness_note
 from discreet.display import Progress
 from discreet.errors import InputError, ParameterError
@@ -95,7 +95,7 @@ class LinearModel(Model):
         plans = [one.plan for one in measurements]
         predictors = self._predictors(plans)
         likelihood = GramLikelihood.of(measurements, (*predictors, self.outcome), self.constant)
-        number = NumberOfRows.of(self.people, _public_people(plans), likelihood.people)
+        number = NumberOfRows.of(self.people, public_number(plans), likelihood.people)
         shape = _Shape(self, predictors, likelihood, number)
         joint = Joint(shape.draw_prior, shape.log_prior, shape.log_likelihood, outline=shape.outline)
         found = sampled(
@@ -121,7 +121,7 @@ class LinearModel(Model):
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:
         """Draw the regression, the law of the predictors and the number of rows."""
         predictors = self._predictors(plans)
-        shape = _Shape(self, predictors, None, self._number(plans))
+        shape = _Shape(self, predictors, None, NumberOfRows.planned(self.people, plans))
         return {name: value[0, 0] for name, value in shape.named(shape.draw_prior(1, generator)[np.newaxis]).items()}
 
     def integers(
@@ -129,7 +129,8 @@ class LinearModel(Model):
     ) -> list[NDArray[Any]]:
         """Draw the rows, clip and round them as the release does, and return their exact sums."""
         predictors = self._predictors(plans)
-        people = int(values["people"]) if "people" in values else int(self._number(plans).known or 0)
+        stated = values["people"] if "people" in values else NumberOfRows.planned(self.people, plans).known
+        people = int(stated or 0)
         size = len(predictors)
         upper = np.zeros((size, size))
         upper[np.triu_indices(size, 1)] = values.get("correlation", ())
@@ -186,17 +187,6 @@ class LinearModel(Model):
                 )
         return predictors
 
-    def _number(self, plans: Sequence[MeasurementPlan]) -> NumberOfRows:
-        """Return the number of rows where nothing was released yet."""
-        public = _public_people(plans)
-        if self.people is None and public is None:
-            raise ParameterError(
-                "people must have a proper prior where tables are drawn; got None, write people=1000 or "
-                "people=LogNormal(1000, 0.5)",
-                parameter="people",
-            )
-        return NumberOfRows.of(self.people, public, lambda: None)
-
 
 def _check_prior(name: str, given: Any, *, positive: bool) -> None:
     """Refuse what is no proper prior, or one that reaches below 0 where only positive numbers make sense."""
@@ -210,12 +200,6 @@ def _check_prior(name: str, given: Any, *, positive: bool) -> None:
             f"{name} must have a prior on positive numbers; got one that reaches below 0, write {name}={example}",
             parameter=name,
         )
-
-
-def _public_people(plans: Sequence[MeasurementPlan]) -> int | None:
-    """Return the number of rows where the release makes it public."""
-    stated = {plan.adds_up.people for plan in plans if isinstance(plan.adds_up, Products)} - {None}
-    return stated.pop() if stated else None
 
 
 def _parameters(predictors: tuple[str, ...]) -> tuple[Parameter, ...]:

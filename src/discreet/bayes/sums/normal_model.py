@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from discreet.bayes.base import Model, Parameter, Posterior, Prior, Values
 from discreet.bayes.sampling import Joint, Sampled, sampled
-from discreet.bayes.sums.mixing import log_mixing, log_scores
+from discreet.bayes.sums.mixed_normal import log_mixing, log_scores
 from discreet.bayes.sums.number_of_rows import NumberOfRows, stated_number
 from discreet.bayes.sums.power_sums import PowerSumLikelihood
 from discreet.bayes.sums.reading import ColumnSums, column_sums, combinations, one_scale
@@ -163,7 +163,7 @@ class NormalModel(Model):
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:
         """Draw mean, deviation and number of values of every group."""
         shape = (len(plans[0].keys),) if plans[0].key_names else ()
-        number = self._number(plans)
+        number = NumberOfRows.planned(self.people, plans)
         values = {"mean": self.mean.draw(generator, shape), "deviation": self.deviation.draw(generator, shape)}
         if number.known is None:
             values["people"] = number.draw(generator, shape)
@@ -174,7 +174,7 @@ class NormalModel(Model):
     ) -> list[NDArray[Any]]:
         """Draw the values, clip and round them as the release does, and return their exact sums."""
         scale = one_scale(plans, one_row_a_person=self.one_row_a_person, complete=self.complete)
-        people = values["people"] if "people" in values else self._number(plans).known
+        people = values["people"] if "people" in values else NumberOfRows.planned(self.people, plans).known
         shape = (len(plans[0].keys),)
         laws = [
             np.broadcast_to(np.asarray(one), shape).tolist() for one in (values["mean"], values["deviation"], people)
@@ -188,23 +188,6 @@ class NormalModel(Model):
                 found = [a * totals.present + b * totals.first + c * totals.second for a, b, c in combinations(plan)]
                 lines.append(found)
         return [np.array(lines, dtype=object).T for lines in sums]
-
-    def _number(self, plans: Sequence[MeasurementPlan]) -> NumberOfRows:
-        """Return the number of values where nothing was released yet: it must be known or have a proper prior."""
-        public = _public_people(plans)
-        if self.people is None and public is None:
-            raise ParameterError(
-                "people must have a proper prior where tables are drawn; got None, write people=1000 or "
-                "people=LogNormal(1000, 0.5)",
-                parameter="people",
-            )
-        return NumberOfRows.of(self.people, public, lambda: None)
-
-
-def _public_people(plans: Sequence[MeasurementPlan]) -> int | None:
-    """Return the number of values where the release makes it public."""
-    stated = {plan.adds_up.people for plan in plans if isinstance(plan.adds_up, PowerSums)} - {None}
-    return stated.pop() if stated else None
 
 
 def _parameters(keys: tuple[tuple[Any, ...], ...]) -> tuple[Parameter, ...]:

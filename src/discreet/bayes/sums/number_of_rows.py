@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from discreet.bayes.base import Prior
 from discreet.display import as_stated
 from discreet.errors import ParameterError
+from discreet.statistics.measurement import MeasurementPlan, PowerSums, Products
 
 Floats = NDArray[np.float64]
 _FREEDOM, _WIDER = 3.0, 2.0
@@ -36,6 +37,12 @@ def stated_number(people: Any) -> int | Prior | None:
             parameter="people",
         )
     return int(people)
+
+
+def public_number(plans: Sequence[MeasurementPlan]) -> int | None:
+    """Return the number of rows where the release of a sum makes one public."""
+    stated = {plan.adds_up.people for plan in plans if isinstance(plan.adds_up, PowerSums | Products)} - {None}
+    return stated.pop() if len(stated) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +80,18 @@ class NumberOfRows:
                 )
             return cls(None, None, found)
         return cls(None, stated) if isinstance(stated, Prior) else cls(stated)
+
+    @classmethod
+    def planned(cls, people: Any, plans: Sequence[MeasurementPlan]) -> NumberOfRows:
+        """Return the number where nothing was released yet: it must be known or have a proper prior."""
+        public = public_number(plans)
+        if people is None and public is None:
+            raise ParameterError(
+                "people must have a proper prior where tables are drawn; got None, write people=1000 or "
+                "people=LogNormal(1000, 0.5)",
+                parameter="people",
+            )
+        return cls.of(people, public, lambda: None)
 
     @property
     def proper(self) -> bool:

@@ -4,9 +4,9 @@ Given n rows, (sum x, sum x^2) in shares of the bounds has the mean n (m_1, m_2)
 m_1^2, m_3 - m_1 m_2], [., m_4 - m_2^2]] of the moments of a clipped normal row, and is taken as normal with these (see
 `skewness`). An entry is c_0 n + c_1 sum x + c_2 sum x^2 plus noise. Normal noise is added to the covariance, so that
 the sums need not be drawn. Laplace noise of scale b is a normal of variance 2 b^2 w, w exponential (Andrews, Mallows
-1974): with an unknown w an entry (see `mixing`) the rest is as before. That mixes where sums as unknowns do not: their
-posterior is a thin sheet where noise is small, and a star with one arm an entry where it is large. An entry of n alone
-is exact, integer noise on an integer.
+1974): with an unknown w an entry (see `mixed_normal`) the rest is as before. That mixes where sums as unknowns do not:
+their posterior is a thin sheet where noise is small, and a star with one arm an entry where it is large. An entry of n
+alone is exact, integer noise on an integer.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.sums.clipped_moments import clipped_moments
-from discreet.bayes.sums.normal_density import log_normal
+from discreet.bayes.sums.mixed_normal import log_normal
 from discreet.laws.noise import IntegerNoise
 from discreet.mechanisms.noise import GaussianNoise
 

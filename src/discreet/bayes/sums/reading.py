@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
+from discreet.bayes.sums.number_of_rows import public_number
 from discreet.bayes.sums.power_sums import SumEntry
 from discreet.errors import InputError
 from discreet.laws.noise import DiscreteGaussian, DiscreteLaplace, RoundedGaussian
@@ -45,8 +46,7 @@ def column_sums(measurements: Sequence[Measurement], *, one_row_a_person: bool, 
                 entry = SumEntry(of_people, of_sum * steps, of_squares * steps**2, released[place], one.plan.noise)
                 found.append(entry)
         entries.append(tuple(found))
-    stated = {plan.adds_up.people for plan in plans if isinstance(plan.adds_up, PowerSums)} - {None}
-    return ColumnSums(first.key_names, first.keys, tuple(entries), scale, stated.pop() if len(stated) == 1 else None)
+    return ColumnSums(first.key_names, first.keys, tuple(entries), scale, public_number(plans))
 
 
 def combinations(plan: MeasurementPlan) -> list[tuple[int, int, int]]:

@@ -14,9 +14,8 @@ from discreet.bayes.base import HalfNormal, LogNormal, Model, Normal, Parameter,
 from discreet.bayes.evidence import counting, latent_counts
 from discreet.bayes.regression.areas.plane import Plane, Wedge
 from discreet.bayes.regression.areas.pooled_counts import PooledCounts
-from discreet.bayes.regression.cells import ListedCells, by_group, rate_cells, summed
+from discreet.bayes.regression.cells import ListedCells, by_group, of_groups, rate_cells, summed
 from discreet.bayes.regression.likelihoods import evidence
-from discreet.bayes.regression.linear import notes, of_groups
 from discreet.display import Progress
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import Target
@@ -114,7 +113,7 @@ class SmallAreaRates(Model):
             drawn=drawn,
             method="hyperparameters by quadrature, areas exactly given them",
             log_evidence=plane.log_total,
-            notes=notes(counts),
+            notes=counts.notes,
         )
 
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:

@@ -13,9 +13,8 @@ from discreet.bayes.base import HalfNormal, LogNormal, Model, Normal, Parameter,
 from discreet.bayes.evidence import counting, latent_counts
 from discreet.bayes.regression.areas.plane import Plane, Wedge
 from discreet.bayes.regression.areas.pooled_shares import PooledShares
-from discreet.bayes.regression.cells import ListedCells, Sides, by_group, require_success
+from discreet.bayes.regression.cells import ListedCells, Sides, by_group, of_groups, require_success
 from discreet.bayes.regression.likelihoods import ShareLikelihood
-from discreet.bayes.regression.linear import notes, of_groups
 from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.privacy import Target
@@ -110,7 +109,7 @@ class SmallAreaShares(Model):
             drawn=drawn,
             method="hyperparameters by quadrature, areas exactly given them",
             log_evidence=plane.log_total,
-            notes=notes(counts),
+            notes=counts.notes,
         )
 
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:

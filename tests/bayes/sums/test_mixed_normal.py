@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import integrate, stats
 
-from discreet.bayes.sums.mixing import log_mixing, log_scores
+from discreet.bayes.sums.mixed_normal import log_mixing, log_scores
 
 
 def test_mixing_variables_have_the_exponential_law():
