@@ -14,6 +14,7 @@ from discreet.privacy.guarantees.guarantee import ApproxDP, Guarantee, PureDP
 _DIGITS = 6
 _HAIR = Fraction(1, 10**9)  # what conversion and floats round by, so that 1 is shown as 1
 _LARGEST_ODDS = 40
+_LARGEST_DELTA = Fraction(1, 100)  # from here on odds say nothing: anything may happen that often
 _ONE_IN_A_MILLION = Fraction(1, 10**6)
 _NOTIONS = {
     "PureDP": "pure differential privacy",
@@ -61,17 +62,19 @@ def in_odds(guarantee: Guarantee, *, rounding: LastDigit = LastDigit.UP) -> str:
     'epsilon 1.62 at delta 2e-07: nobody makes a result more than 5.051 times as likely'
     >>> in_odds(PureDP(Fraction(53, 10)), rounding=LastDigit.DOWN)
     'epsilon 5.3: nobody makes a result more than 200.3 times as likely'
+    >>> in_odds(ZCDP(Fraction(1, 20), 0.1))
+    'epsilon 0.1713 at delta 0.200001: too large to protect anybody'
     """
     delta = Fraction(getattr(guarantee, "delta", 0))
     if isinstance(guarantee, PureDP | ApproxDP):
         epsilon = Fraction(guarantee.epsilon)
     else:
-        delta = 2 * delta if delta else _ONE_IN_A_MILLION
+        delta = min(2 * delta, Fraction(1)) if delta else _ONE_IN_A_MILLION
         epsilon = Fraction(convert(guarantee, ApproxDP, delta=delta).epsilon)
     at = f" at delta {format_number(delta, digits=_DIGITS, rounding=rounding)}" if delta else ""
     hair = _HAIR if rounding is LastDigit.UP else -_HAIR
     shown = format_number(epsilon - epsilon * hair, digits=4, rounding=rounding)
-    if epsilon > _LARGEST_ODDS:
+    if epsilon > _LARGEST_ODDS or delta >= _LARGEST_DELTA:
         return f"epsilon {shown}{at}: too large to protect anybody"
     factor = format_number(Fraction(math.exp(epsilon)) * (1 - hair), digits=4, rounding=rounding)
     return f"epsilon {shown}{at}: nobody makes a result more than {factor} times as likely"
