@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from discreet.errors import ParameterError, PolicyError, QueryRefused, UnknownName, UnsupportedSQL
 from discreet.query.expression import Type, Value
-from discreet.query.plan import QueryPlan, Scan, UnionOfAnswers
+from discreet.query.plan import QueryPlan, UnionOfAnswers
 from discreet.query.policy import LARGEST_DOMAIN, Policy
 from discreet.query.reading.answers import Released, added_up, around, selects_of, together
 from discreet.query.reading.grouping import aggregate
@@ -42,7 +42,6 @@ from discreet.query.reading.rows import ReadableRows, project, read_table
 from discreet.query.reading.sources import ANSWERS, Context, Known, cohorts, groups_units, per_unit, rows_of, union_all
 from discreet.statistics.columns import stated_bounds
 
-MOST_TABLES = 12
 _Given = TypeVar("_Given")
 
 
@@ -188,11 +187,8 @@ class _Reading(Context):
 
     def check_used(self, parts: Sequence[Released]) -> None:
         """Refuse bounds and keys for names that the query does not have, and more tables or groups than are read."""
-        if any(sum(isinstance(one, Scan) for one in each.aggregation.source.steps()) > MOST_TABLES for each in parts):
-            raise UnsupportedSQL(
-                f"At most {MOST_TABLES} private tables are read in one query, counted as they are written: rows of a "
-                f"{self.policy.unit} who has many multiply in every join. Ask in several queries."
-            )
+        for one in parts:
+            self.check_number(one.aggregation.source)
         for name in self.bounds:
             if fold(name) not in self.used | {fold(one) for one in self.columns}:
                 raise UnknownName(f"bounds= names {shown(name)!r}, which is not a column or aggregate of the query.")
