@@ -1,11 +1,24 @@
 """Queries over several private tables, or over all rows of a person, that must be refused before any data is read."""
 
+# ruff: noqa: S608 - the statements are what is being tested
+
 from __future__ import annotations
 
 _JOINS = [f" JOIN visits b{one} ON a.patient = b{one}.patient" for one in range(12)]
 _MANY = "".join(["SELECT COUNT(*) FROM visits a", *_JOINS])
+_NINE = " ".join(f"JOIN before b{one} USING (patient)" for one in range(9))
+_DOUBLED = "".join(
+    f", w{one + 1} AS (SELECT a.patient FROM before a {_NINE})".replace("before", f"w{one}") for one in range(15)
+)
+_TRIPLED = "".join(
+    f", w{one + 1} AS (SELECT patient FROM w{one} WHERE patient IN (SELECT patient FROM w{one}))" for one in range(9)
+)
+_WITH = "WITH w0 AS (SELECT patient FROM visits)"
 
 SOURCES = (
+    # names that stand for ever more tables: refused at once, and not after 10^15 steps
+    f"{_WITH}{_DOUBLED} SELECT COUNT(*) FROM w15",
+    f"{_WITH}{_TRIPLED} SELECT COUNT(*) FROM w9",
     # joins that are not along the unit or a link
     "SELECT COUNT(*) FROM visits JOIN patients ON visits.born = patients.born",
     "SELECT COUNT(*) FROM visits JOIN patients USING (born)",

@@ -177,3 +177,19 @@ def test_the_words_of_a_nested_condition_are_as_long_as_the_condition(session: d
 def test_keys_are_read_no_further_than_there_may_be(session: dp.Session, values: object) -> None:
     with pytest.raises(ParameterError, match="keys= needs 1 to"):
         session.explain("SELECT c0, COUNT(*) AS n FROM visits GROUP BY c0", epsilon=1, keys={"c0": values})
+
+
+@pytest.mark.parametrize(
+    "deep",
+    ["GREATEST(" * 20 + "n" + ", n)" * 20, "**".join(["n"] * 25), "NULLIF(" * 28 + "n" + ", 3)" * 28],
+)
+@pytest.mark.parametrize(
+    "written", ["SELECT {} AS x FROM {}", "SELECT n FROM {1} WHERE {0} > 1", "SELECT n FROM {1} ORDER BY {0}"]
+)
+def test_what_cannot_be_computed_after_the_noise_is_refused_before_the_charge(deep, written, session):
+    before = session.balance.charges
+    answer = "(SELECT COUNT(*) AS n FROM visits)"
+    for ask in (session.explain, session.sql):
+        with pytest.raises(UnsupportedSQL, match=r"nested too deeply.*Nothing was spent\.$"):
+            ask(written.format(deep, answer), epsilon=0.01)
+    assert session.balance.charges == before

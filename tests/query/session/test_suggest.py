@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.errors import BudgetExceeded, ParameterError, UnknownName
+from discreet.errors import BudgetExceeded, DiscreetError, ParameterError, UnknownName
 
 WARDS = ["a", "b", "c"]
 COLUMNS = {"ward": {"values": WARDS}, "cost": {"min": 0, "max": 100}, "refund": {"min": -50, "max": 10}}
@@ -291,3 +291,46 @@ def test_an_answer_with_bias_holds_the_truth_and_says_what_was_cut():
         assert again.record.replayed
         assert again.to_dict() == whole.to_dict()
         assert "(cut of n)" in str(session.explain("SELECT COUNT(*) AS n FROM visits", epsilon=1, bias=True))
+
+
+@pytest.mark.parametrize(
+    ("of", "given"),
+    [
+        ("visits", {"columns": 5}),
+        ("visits", {"columns": [5]}),
+        ("visits", {"columns": [None]}),
+        ("visits", {"bounds": {"cost": (0, 5)}}),
+        ("visits", {"keys": {"ward": ["a"]}}),
+        (QUERY, {"columns": ["cost"]}),
+        (QUERY, {"multiple": 5e-324}),
+        (QUERY, {"multiple": 10**400}),
+        (QUERY, {"multiple": "4"}),
+        (QUERY, {"bounds": {"cost": (0, 1e200)}}),
+    ],
+)
+def test_arguments_that_do_not_go_together_are_refused_in_a_sentence(session, of, given):
+    with pytest.raises(DiscreetError, match="Nothing was spent"):
+        session.suggest(of, epsilon=1, **given)
+    assert session.balance.charges == 0
+
+
+def test_bounds_of_any_size_are_finite_and_serve_the_question(session):
+    question = "SELECT ward, SUM(cost) AS cost FROM visits GROUP BY ward"
+    for end in (1e-100, 1e100, 1e150):
+        ranges = {"cost": (-end, end)}
+        for price in (1e-9, 1.0):  # the smaller one finds bounds anywhere
+            found = session.suggest(question, epsilon=price, bounds=ranges)
+            json.dumps(found.to_dict(), allow_nan=False)
+            session.explain(question, epsilon=1, bounds=ranges, **found.arguments)
+
+
+def test_columns_with_a_range_that_no_query_takes_are_left_out():
+    columns = {**COLUMNS, "fee": {"min": -1e300, "max": 1e300}}
+    with dp.Session.from_frames(
+        visits=visits(), unit="person", rows=50, budget=dp.PureDP(10), columns=columns
+    ) as session:
+        assert "fee" not in " ".join(session.suggest("visits", epsilon=1).lines)
+
+
+def test_a_question_may_be_written_with_line_ends_alone(session):
+    assert "sums" in session.suggest("SELECT\nSUM(cost)\nFROM\nvisits", epsilon=1).arguments

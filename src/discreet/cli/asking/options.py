@@ -162,7 +162,10 @@ def ranges_and_keys(asked: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     for name in ("bounds", "sums", "keys"):
         if name in asked:
             read = _listed if name == "keys" else partial(_range, f"--{name}")
-            found[name] = dict(read(text) for text in asked[name])
+            pairs = [read(text) for text in asked[name]]
+            found[name] = dict(pairs)
+            if len(found[name]) < len(pairs):
+                raise Refusal(f"--{name} names one column twice: state each once, with all that belongs to it")
     return found
 
 

@@ -27,6 +27,13 @@ def engine_and_policy(
     return engine.policy, engine
 
 
+def check_written(expressions: Sequence[Expression]) -> None:
+    """Refuse expressions that `evaluate` could not compute, whatever the values."""
+    from discreet.query.engines import duckdb
+
+    duckdb.check_written(expressions)
+
+
 def evaluate(
     expressions: Sequence[Expression], columns: Mapping[str, list[Value]], types: Mapping[str, Type]
 ) -> list[list[Value]]:

@@ -59,4 +59,4 @@ from discreet.query.plan.row_sources import (
     UnitValue,
     UnitValueKind,
 )
-from discreet.query.plan.unit_limits import LARGEST_BOUND, limits_of, stated_limits, with_stated
+from discreet.query.plan.unit_limits import LARGEST_BOUND, LARGEST_END, limits_of, stated_limits, with_stated

@@ -169,6 +169,13 @@ class PostProcessing:
     distinct: bool = False
     offset: int = 0
 
+    @property
+    def computed(self) -> tuple[Expression, ...]:
+        """All expressions in it."""
+        conditions = [one for one in (self.condition, self.kept) if one is not None]
+        within = [one for _, window in self.windows for one in window.read]
+        return (*conditions, *within, *(one.expression for one in self.order), *(one for _, one in self.columns))
+
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:

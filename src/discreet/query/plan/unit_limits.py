@@ -21,6 +21,7 @@ from discreet.query.plan.row_sources import (
 from discreet.query.policy import TablePolicy, UnitLimits
 
 LARGEST_BOUND = 10**9  # as in a policy file
+LARGEST_END = 10**150  # of a range of values: what is computed from an answer squares it
 
 
 def stated_limits(
@@ -39,7 +40,7 @@ def stated_limits(
     given = {"rows": rows, "groups": groups, "rows_per_group": rows_per_group, "outer_rows": outer_rows}
     for name, one in given.items():
         if one is not None and (isinstance(one, bool) or not isinstance(one, int) or not 1 <= one <= most):
-            raise ParameterError(f"{name} must be a whole number of at least 1", parameter=name)
+            raise ParameterError(f"{name} must be a whole number from 1 to {most:,}", parameter=name)
     return UnitLimits(**given)
 
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from discreet.errors import MissingBound, ParameterError, UnsupportedSQL
 from discreet.query.expression import Column, Expression, Interval, Literal, Operation, Type, advice, typing_rules
-from discreet.query.plan import Aggregate, MeasureKind
+from discreet.query.plan import LARGEST_END, Aggregate, MeasureKind
 from discreet.query.reading.expressions import Reader, number, refused
 from discreet.query.reading.extremes import refuse_extremes
 from discreet.query.reading.parse import bare, fold, is_aggregate, look_up, only, shown
@@ -41,7 +41,6 @@ _QUANTILES: dict[type[exp.Expr], str] = {
 }
 
 
-_FARTHEST = 10**150  # so large may an end of a range be: what is computed from an answer squares it
 _COUNTS = (MeasureKind.COUNT_VALUES, MeasureKind.COUNT_ROWS, MeasureKind.COUNT_DISTINCT)
 
 
@@ -401,4 +400,4 @@ def _fits(ends: Interval) -> bool:
         FixedPoint.between(ends)
     except ParameterError:
         return False
-    return max(map(abs, ends)) <= _FARTHEST
+    return max(map(abs, ends)) <= LARGEST_END

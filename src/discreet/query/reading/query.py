@@ -17,7 +17,7 @@ from sqlglot import exp
 
 from discreet.errors import ParameterError, PolicyError, QueryRefused, UnknownName, UnsupportedSQL
 from discreet.query.expression import Type, Value
-from discreet.query.plan import QueryPlan, Scan, UnionOfAnswers
+from discreet.query.plan import QueryPlan, UnionOfAnswers
 from discreet.query.policy import LARGEST_DOMAIN, Policy
 from discreet.query.reading.answers import Released, added_up, around, selects_of, together
 from discreet.query.reading.grouping import aggregate
@@ -42,7 +42,6 @@ from discreet.query.reading.rows import ReadableRows, project, read_table
 from discreet.query.reading.sources import ANSWERS, Context, Known, cohorts, groups_units, per_unit, rows_of, union_all
 from discreet.statistics.columns import stated_bounds
 
-MOST_TABLES = 12
 _Given = TypeVar("_Given")
 
 
@@ -91,12 +90,11 @@ def read_answers(
     sums: Mapping[str, tuple[object, object]] | None = None,
 ) -> QueryPlan | UnionOfAnswers:
     """Return what a query means, or several with UNION between them; the arguments are those of `read_query`."""
-    stated = _by_name(bounds, "bounds", 'ranges: bounds={"cost": (0, 500)}')
-    ranges = {name: stated_bounds(pair, name=name) for name, pair in stated.items()}
-    listed = _by_name(keys, "keys", 'lists of values: keys={"region": [...]}')
-    totals = _ranges_of_sums(sums)
-    reading = _Reading(policy, ranges, KeyValues(listed, evaluate, public_rows), totals)
     try:
+        ranges = _ranges(bounds, "bounds", '{"cost": (0, 500)}')
+        listed = _by_name(keys, "keys", 'lists of values: keys={"region": [...]}')
+        totals = _ranges(sums, "sums", '{"revenue": (0, 50_000)}')
+        reading = _Reading(policy, ranges, KeyValues(listed, evaluate, public_rows), totals)
         tree = parse_answers(sql)
         parts = reading.answers(tree)
         reading.check_used(parts)
@@ -107,6 +105,9 @@ def read_answers(
         ) from None
     except QueryRefused as refusal:
         raise type(refusal)(_sentence(str(refusal))) from None
+    except ParameterError as problem:
+        problem.args = (_sentence(str(problem)),)
+        raise problem from None
     return made or QueryPlan(parts[0].aggregation, parts[0].finish, parts[0].totals)
 
 
@@ -125,16 +126,20 @@ def _by_name(given: Mapping[str, _Given] | None, parameter: str, written: str) -
     return dict(given or {})
 
 
-def _ranges_of_sums(given: Mapping[str, tuple[object, object]] | None) -> dict[str, tuple[Fraction, Fraction]]:
-    """Return the ranges of what one unit adds to a group."""
-    try:
-        return {
-            name: stated_bounds(pair, name=name)
-            for name, pair in _by_name(given, "sums", 'ranges: sums={"revenue": (0, 50_000)}').items()
-        }
-    except ParameterError as problem:
-        words = str(problem).rstrip(".").replace("bounds", "sums")
-        raise ParameterError(f"{words}. Nothing was spent.", parameter="sums") from None
+def _ranges(
+    given: Mapping[str, tuple[object, object]] | None, parameter: str, written: str
+) -> dict[str, tuple[Fraction, Fraction]]:
+    """Return ranges by name, stated exactly."""
+    found = {}
+    for name, pair in _by_name(given, parameter, f"ranges: {parameter}={written}").items():
+        try:
+            found[name] = stated_bounds(pair)
+        except ParameterError:
+            words = "must be a pair of finite numbers, the lower one first"
+            raise ParameterError(
+                f"{parameter}= for {shown(name)!r} {words}: {parameter}={written}", parameter=parameter
+            ) from None
+    return found
 
 
 @dataclass(slots=True)
@@ -188,11 +193,8 @@ class _Reading(Context):
 
     def check_used(self, parts: Sequence[Released]) -> None:
         """Refuse bounds and keys for names that the query does not have, and more tables or groups than are read."""
-        if any(sum(isinstance(one, Scan) for one in each.aggregation.source.steps()) > MOST_TABLES for each in parts):
-            raise UnsupportedSQL(
-                f"At most {MOST_TABLES} private tables are read in one query, counted as they are written: rows of a "
-                f"{self.policy.unit} who has many multiply in every join. Ask in several queries."
-            )
+        for one in parts:
+            self.check_number(one.aggregation.source)
         for name in self.bounds:
             if fold(name) not in self.used | {fold(one) for one in self.columns}:
                 raise UnknownName(f"bounds= names {shown(name)!r}, which is not a column or aggregate of the query.")

@@ -26,7 +26,7 @@ from discreet.ledger.contract import GRANTED
 from discreet.privacy import Guarantee, Price
 from discreet.privacy.guarantees import in_words
 from discreet.query.answer import Record, guarantee_together
-from discreet.query.engines import evaluate
+from discreet.query.engines import check_written, evaluate
 from discreet.query.expression import Value
 from discreet.query.plan import (
     LARGEST_BOUND,
@@ -109,6 +109,8 @@ class Charging:
         bias: bool = False,
     ) -> PricedQuery:
         """Price a query that was read."""
+        for step in query.finish:
+            check_written(step.computed)
         stated = _limits(**(limits or {}))
         if not isinstance(bias, bool):
             raise ParameterError("bias must be True or False. Nothing was spent.", parameter="bias")
@@ -140,6 +142,7 @@ class Charging:
         options: dict[str, Any] = {"rows_expected": rows_expected, "limits": limits, "bias": bias}
         if not isinstance(plan, UnionOfAnswers):
             return [self.priced_plan(plan, price, **options)], None
+        check_written(plan.step.computed)
         each = one_of(price, len(plan.parts))
         return [self.priced_plan(one, each, **options) for one in plan.parts], plan
 

@@ -286,15 +286,8 @@ class Session:
             timeout: seconds to wait while the same is being looked for elsewhere, as for `sql`.
         """
         price = read_price(epsilon=epsilon, rho=rho, mu=mu, share=share, accepts=("epsilon", "rho", "mu", "share"))
-        listed = None if columns is None else [columns] if isinstance(columns, str) else list(columns)
-        given: dict[str, Any] = {
-            "columns": listed,
-            "bounds": bounds,
-            "keys": keys,
-            "multiple": multiple,
-            "timeout": timeout,
-        }
-        return suggest(self._charging, of, price, **given)
+        given: dict[str, Any] = {"columns": columns, "bounds": bounds, "keys": keys}
+        return suggest(self._charging, of, price, **given, multiple=multiple, timeout=timeout)
 
     def watch(
         self,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -19,6 +19,7 @@ from discreet.query.expression import Column, Expression, Operation, Type, typin
 from discreet.query.measures import QuantilesOfGroups
 from discreet.query.plan import (
     LARGEST_BOUND,
+    LARGEST_END,
     Aggregate,
     Aggregation,
     Engine,
@@ -45,6 +46,7 @@ _LARGEST = 17.0  # logarithm of the largest number of rows that is looked for, a
 _WIDEST = 30.0  # logarithm of the largest sum, in thousandths of the largest value
 _FARTHEST = 35.0  # logarithm of the largest value of a column
 _SMALL = 1000
+_MOST_TIMES = 1e9
 _GROUPS_LEVEL = Fraction(95, 100)
 _FEW_GROUPS = 10  # taken for keys whose values are private
 _MOST_LISTED = 1000
@@ -127,7 +129,7 @@ def suggest(
     of: str,
     price: Price,
     *,
-    columns: list[str] | None,
+    columns: Sequence[str] | None,
     bounds: Mapping[str, Any] | None,
     keys: Mapping[str, Any] | None,
     multiple: float,
@@ -139,15 +141,25 @@ def suggest(
         parts of the price that add up to it; the levels of the second part follow from what the first released.
         Proof: every part is a `PricedQuery` over one row a unit, and keeps its part; adaptive composition adds.
     """
-    if isinstance(multiple, bool) or not isinstance(multiple, int | float) or not 0 < multiple < math.inf:
+    number = isinstance(multiple, int | float) and not isinstance(multiple, bool)
+    if not number or not 1 / _MOST_TIMES <= multiple <= _MOST_TIMES:
         raise ParameterError(
-            "multiple must be a number above 0: the answer may cost so many times the price of the suggestion. Nothing "
-            "was spent.",
+            "multiple must be a number from 1e-9 to 1e9: the answer may cost so many times the price of the "
+            "suggestion. Nothing was spent.",
             parameter="multiple",
         )
     name = str(of).strip()
-    known = name.casefold() in {one.casefold() for one in charging.policy.tables} or " " not in name
-    looked = _of_table(charging, name, columns) if known else _of_query(charging, name, bounds, keys)
+    table = name.casefold() in {one.casefold() for one in charging.policy.tables} or len(name.split()) < 2
+    beside = {"bounds": bounds, "keys": keys} if table else {"columns": columns}
+    for parameter, given in beside.items():
+        if given:
+            kind, other = ("table", "query") if table else ("query", "table")
+            raise ParameterError(
+                f"{parameter}= goes with a {other}, and here bounds of a {kind} are asked for. Leave it out. Nothing "
+                "was spent.",
+                parameter=parameter,
+            )
+    looked = _of_table(charging, name, _names(columns)) if table else _of_query(charging, name, bounds, keys)
     work = _Work(charging, looked, price, Fraction(multiple))
     work.check()
     request = charging.request(
@@ -472,6 +484,16 @@ def _within_domains(aggregation: Aggregation) -> RowSource:
     return source
 
 
+def _names(columns: Sequence[str] | None) -> list[str] | None:
+    """Return the names of columns, one or several, as they were given."""
+    listed = [columns] if isinstance(columns, str) else columns
+    if listed is not None and not (isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed)):
+        raise ParameterError(
+            'columns= is a list of names of columns, such as ["cost", "age"]. Nothing was spent.', parameter="columns"
+        )
+    return None if listed is None else list(listed)
+
+
 def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Looked:
     """Return what is looked at for a table: rows, groups by public columns, values and sums of numbers."""
     if name.casefold() in {one.casefold() for one in charging.policy.views}:
@@ -504,7 +526,7 @@ def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Look
         if one.domain is not None:
             number = UnitValue(f"groups by {one.name}", UnitValueKind.COUNT_DISTINCT, column, Type.INTEGER)
             first.append(_Target(one.name, "groups", number, 1, math.log1p(len(one.domain))))
-        elif one.type.numeric and one.interval is not None and one.interval[0] < one.interval[1]:
+        elif one.type.numeric and one.interval is not None and _has_sums(one.interval):
             asked = Aggregate(one.name, MeasureKind.SUM, column, one.interval)
             for target in _of_sum(asked, f"sum of {one.name}"):
                 then.append(replace(target, number=_summed(f"sum of {one.name}", asked)))
@@ -515,6 +537,11 @@ def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Look
     numbers = {one.number.name: one.number for one in (*first, *then)}
     units = PerUnit(Scan(table.name), (), tuple(numbers.values()))
     return _Looked(table.name, units, tuple(first), tuple(then), 1, 1, None, table.name)
+
+
+def _has_sums(ends: tuple[Fraction, Fraction]) -> bool:
+    """Whether values in a range are summed: it has some width, and ends that a query may state."""
+    return ends[0] < ends[1] and max(map(abs, ends)) <= LARGEST_END
 
 
 def _column(value: UnitValue) -> Column:

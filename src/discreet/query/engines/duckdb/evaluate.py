@@ -9,6 +9,14 @@ from discreet.query.engines.duckdb.source import Resources, connect
 from discreet.query.engines.duckdb.text import NAMES
 from discreet.query.expression import Expression, Type, Value
 
+_LONGEST_NAME = "x_10000"
+
+
+def check_written(expressions: Sequence[Expression]) -> None:
+    """Refuse expressions that `evaluated` could not write, before anything is paid for what they are computed from."""
+    for one in expressions:
+        render(one, lambda _: _LONGEST_NAME)
+
 
 def evaluated(
     expressions: Sequence[Expression], columns: Mapping[str, list[Value]], types: Mapping[str, Type]

@@ -37,7 +37,7 @@ from discreet.query.expression import (
 LONGEST_STATEMENT = 200_000
 DEEPEST_NESTING = 250  # DuckDB refuses expressions 1000 deep, and one pair of parentheses here is at most 4 of those
 _LONGEST_CONCATENATION = 65_536
-_TOO_DEEP = "this expression is nested too deeply: write it in steps, in a WITH clause each"
+_TOO_DEEP = "An expression is nested too deeply: write it in steps, in a WITH clause each. Nothing was spent."
 _CAPITALS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 _WHOLE = real(2.0**52)  # from here on every float is a whole number
 _INTEGER_FORM = r"^[+-]?[0-9]+$"

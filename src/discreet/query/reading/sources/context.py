@@ -10,11 +10,13 @@ from sqlglot import exp
 
 from discreet.errors import UnsupportedSQL
 from discreet.query.expression import Interval, Type
+from discreet.query.plan import RowSource, Scan
 from discreet.query.policy import Policy, UnitColumn, UnitIsRow
 from discreet.query.reading.answers import Released
 from discreet.query.reading.keys import KeyValues
 from discreet.query.reading.rows import ReadableRows
 
+MOST_TABLES = 12
 Known = Mapping[str, ReadableRows | Released]
 
 
@@ -46,8 +48,20 @@ class Context(ABC):
             raise UnsupportedSQL(otherwise)
         return found
 
+    def check_number(self, *sources: RowSource) -> None:
+        """Refuse more private tables than are read in one query; asked wherever rows meet, so that names do not double.
+
+        A name of WITH stands for all rows beneath it, wherever it is written.
+        """
+        if sum(isinstance(one, Scan) for source in sources for one in source.steps()) > MOST_TABLES:
+            raise UnsupportedSQL(
+                f"At most {MOST_TABLES} private tables are read in one query, counted as they are written: rows of a "
+                f"{self.policy.unit} who has many multiply in every join. Ask in several queries."
+            )
+
     def check_one_unit(self, *sources: ReadableRows) -> None:
         """Refuse rows that do not meet along one unit: a row that is a unit of its own, and units of other types."""
+        self.check_number(*(one.rows for one in sources))
         kinds: dict[Type, str] = {}
         for table in dict.fromkeys(table for one in sources for table in one.rows.tables):
             kind = self._type_of_unit(table)
