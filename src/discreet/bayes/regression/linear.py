@@ -14,14 +14,16 @@ from discreet.bayes.base import Model, Normal, Parameter, Posterior, Values
 from discreet.bayes.evidence import LatentCounts, counting, latent_counts
 from discreet.bayes.regression.cells import Group, ListedCells
 from discreet.bayes.regression.design import INTERCEPT, CellDesign, Numeric
-from discreet.bayes.sampling import Joint, sampled
+from discreet.bayes.regression.likelihoods import DEPTH
+from discreet.bayes.sampling import Joint, Sampled, sampled
 from discreet.display import Progress
-from discreet.errors import ParameterError
+from discreet.errors import InputError, ParameterError
 from discreet.privacy import Target
 from discreet.statistics.measurement import Measurement, MeasurementPlan
 
 Floats = NDArray[np.float64]
 _WEAK = Normal(0.0, 2.5)
+_DEPTHS = (DEPTH, 1000.0, 20_000.0)  # from tables that take milliseconds to some that take seconds
 
 
 class CellLikelihood(Protocol):
@@ -33,6 +35,9 @@ class CellLikelihood(Protocol):
 
     def at(self, predictor: Floats, /) -> Floats:
         """Return ln of the likelihood at numbers (..., cells)."""
+
+    def within(self, predictor: Floats, /) -> bool:
+        """Say whether nearly all rows of numbers (rows, cells) are where it is exact."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +80,8 @@ class CellRegression(Model):
         """Return the names of the predictors and the groups by them."""
 
     @abstractmethod
-    def _likelihood(self, listed: ListedCells, counts: LatentCounts) -> CellLikelihood:
-        """Return a table of the likelihood of the linear predictor, one column a group."""
+    def _likelihood(self, listed: ListedCells, counts: LatentCounts, depth: float) -> CellLikelihood:
+        """Return the likelihood of the linear predictor, one column a group, exact down to e^-depth of its top."""
 
     @abstractmethod
     def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
@@ -98,10 +103,7 @@ class CellRegression(Model):
         plans = [one.plan for one in measurements]
         listed, design = ListedCells.of(plans), self.design(plans)
         counts = latent_counts(measurements, one_row_a_person=self.one_row_a_person, exhaustive=self.exhaustive)
-        table = self._likelihood(listed, counts)
-        joint = self._joint(design, table)
-        start = np.linalg.lstsq(design.matrix, table.likely, rcond=None)[0].astype(np.float64)
-        found = sampled(joint, generator=generator, start=start[np.newaxis], progress=progress)
+        found = self._sampled(listed, counts, design, generator, progress)
         derived = self._parameter(*self._predictors(listed))
         values = self._link(found.draws @ design.matrix.T)
         return Posterior(
@@ -110,9 +112,31 @@ class CellRegression(Model):
             parameters=(_coefficients(design), derived),
             drawn={"coefficient": found.draws, derived.name: values if derived.groups else values[..., 0]},
             method=found.method,
-            log_evidence=found.log_evidence,
+            log_evidence=found.evidence,
             k_hat=found.k_hat,
             notes=notes(counts),
+        )
+
+    def _sampled(
+        self,
+        listed: ListedCells,
+        counts: LatentCounts,
+        design: CellDesign,
+        generator: np.random.Generator,
+        progress: Progress,
+    ) -> Sampled:
+        """Return draws of the coefficients from tables that reach as deep as the draws do: some cell may fit badly."""
+        for depth in _DEPTHS:
+            table = self._likelihood(listed, counts, depth)
+            start = np.linalg.lstsq(design.matrix, table.likely, rcond=None)[0].astype(np.float64)
+            joint = self._joint(design, table)
+            found = sampled(joint, generator=generator, start=start[np.newaxis], progress=progress)
+            if table.within(found.draws.reshape(-1, len(design.terms)) @ design.matrix.T):
+                return found
+        raise InputError(
+            "the model must be able to lead to what was released; got cells that it makes less likely than "
+            f"e^-{_DEPTHS[-1]:.0f} of what they could be, add predictors, write wider priors, or let areas differ with "
+            "SmallAreaShares or SmallAreaRates"
         )
 
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:

@@ -62,10 +62,10 @@ class LogisticCells(CellRegression):
         sides = self._sides(listed)
         return sides.predictors, sides.groups
 
-    def _likelihood(self, listed: ListedCells, counts: LatentCounts) -> ShareLikelihood:
+    def _likelihood(self, listed: ListedCells, counts: LatentCounts, depth: float) -> ShareLikelihood:
         sides = self._sides(listed)
         people = by_group(self.people, "people", sides.groups, whole=True, example="people=50")
-        return ShareLikelihood(sides.share_cells(listed, counts, people))
+        return ShareLikelihood(sides.share_cells(listed, counts, people), depth)
 
     def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
         return of_groups("share", f"share of {self.success[0]} = {self.success[1]}", groups, keys)

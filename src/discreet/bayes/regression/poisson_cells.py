@@ -64,8 +64,8 @@ class PoissonCells(CellRegression):
     def _predictors(self, listed: ListedCells) -> tuple[tuple[str, ...], tuple[Group, ...]]:
         return listed.key_names, listed.keys
 
-    def _likelihood(self, listed: ListedCells, counts: LatentCounts) -> RateLikelihood:
-        return RateLikelihood(rate_cells(listed, counts), self._exposures(listed))
+    def _likelihood(self, listed: ListedCells, counts: LatentCounts, depth: float) -> RateLikelihood:
+        return RateLikelihood(rate_cells(listed, counts), self._exposures(listed), depth)
 
     def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
         return of_groups("rate", "mean count per unit of exposure", groups, keys)
