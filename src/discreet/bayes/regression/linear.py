@@ -14,16 +14,15 @@ from discreet.bayes.base import Model, Normal, Parameter, Posterior, Values
 from discreet.bayes.evidence import LatentCounts, counting, latent_counts
 from discreet.bayes.regression.cells import Group, ListedCells
 from discreet.bayes.regression.design import INTERCEPT, CellDesign, Numeric
-from discreet.bayes.regression.likelihoods import DEPTH
+from discreet.bayes.regression.likelihoods import DEPTHS, too_far
 from discreet.bayes.sampling import Joint, Sampled, sampled
 from discreet.display import Progress
-from discreet.errors import InputError, ParameterError
+from discreet.errors import ParameterError
 from discreet.privacy import Target
 from discreet.statistics.measurement import Measurement, MeasurementPlan
 
 Floats = NDArray[np.float64]
 _WEAK = Normal(0.0, 2.5)
-_DEPTHS = (DEPTH, 1000.0, 20_000.0)  # from tables that take milliseconds to some that take seconds
 
 
 class CellLikelihood(Protocol):
@@ -45,7 +44,8 @@ class CellRegression(Model):
     """A generalized linear model of cells, whose likelihood is a function of one number a cell.
 
     Accuracy. Draws come from importance sampling about the mode, or from tempered sequential Monte Carlo where its
-        weights are too uneven, and pass the gate of `sampling.sampled`.
+        weights are too uneven, and pass the gate of `sampling.sampled`. The likelihood is tabulated as deep below its
+        tops as the draws are; what is rarer than e^-20000 of what it could be is refused.
     """
 
     coefficients: Normal = _WEAK
@@ -126,18 +126,14 @@ class CellRegression(Model):
         progress: Progress,
     ) -> Sampled:
         """Return draws of the coefficients from tables that reach as deep as the draws do: some cell may fit badly."""
-        for depth in _DEPTHS:
+        for depth in DEPTHS:
             table = self._likelihood(listed, counts, depth)
             start = np.linalg.lstsq(design.matrix, table.likely, rcond=None)[0].astype(np.float64)
             joint = self._joint(design, table)
             found = sampled(joint, generator=generator, start=start[np.newaxis], progress=progress)
             if table.within(found.draws.reshape(-1, len(design.terms)) @ design.matrix.T):
                 return found
-        raise InputError(
-            "the model must be able to lead to what was released; got cells that it makes less likely than "
-            f"e^-{_DEPTHS[-1]:.0f} of what they could be, add predictors, write wider priors, or let areas differ with "
-            "SmallAreaShares or SmallAreaRates"
-        )
+        raise too_far()
 
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:
         """Draw coefficients, and what follows from them."""

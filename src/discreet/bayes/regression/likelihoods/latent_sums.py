@@ -23,6 +23,7 @@ from discreet.laws.noise import IntegerNoise
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
 DEPTH = 60.0  # tables are exact down to e^-60 of their largest value, if not said otherwise, and go on straight below
+DEPTHS = (DEPTH, 1000.0, 20_000.0)  # tried until draws stay above; from milliseconds a cell to seconds
 _BELOW = 20.0  # noise that is by e^-20 less likely than that is left out
 _AT_ONCE = 1 << 20
 _TABLED = 1 << 21
@@ -169,6 +170,14 @@ def _peaks(term: Callable[[Whole, slice], Floats], low: Whole, high: Whole) -> W
         rises = (values[:, 1] > values[:, 0]) & (left < right)
         left, right = np.where(rises, middle + 1, left), np.where(rises, right, np.minimum(middle, right))
     return left
+
+
+def too_far() -> InputError:
+    """Return the error for a release that the model makes less likely than the deepest tables know."""
+    return InputError(
+        "the model must be able to lead to what was released; got groups that it makes less likely than "
+        f"e^-{DEPTHS[-1]:.0f} of what they could be, write wider priors, add predictors, or let areas differ more"
+    )
 
 
 def evidence(observations: Sequence[Observation], depth: float = DEPTH) -> CountEvidence:
