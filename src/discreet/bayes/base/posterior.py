@@ -63,7 +63,9 @@ class Posterior:
     drawn: Draws | Callable[[int, int], Draws] = field(repr=False)  # stored chains, or (chains, draws) -> fresh ones
     method: str  # in words, such as "exact to 1e-15" or "tempered sequential Monte Carlo, 4 runs"
     exact: Mapping[str, tuple[Marginal, ...]] = field(default_factory=dict, repr=False)  # one a group, or one
-    log_evidence: float | None = None  # ln of the probability of the release under the model, where it was computed
+    log_evidence: float | None = (
+        None  # ln of the probability of the release under the model, where it was computed, to within .3
+    )
     k_hat: float | None = None  # of importance sampling
     notes: tuple[str, ...] = ()  # what the reader must know, such as answers that were left out
 

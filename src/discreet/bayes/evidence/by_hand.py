@@ -53,10 +53,10 @@ def noisy_counts(
             )
     names, groups = _groups(counts, key)
     law, guarantee = _law(noise)
-    found = isinstance(noise, ThresholdedHistogram)  # which groups are listed depends on these very counts
-    source = Source(lineage=table, rows=where, bounding="one row a person", keys=names, listed=not found)
-    often = f"a person may count in up to {noise.keys} groups" if found and noise.keys > 1 else ""
-    adds_up = Counts(ROWS, once=not often, why=often, selects=found)
+    most = noise.keys if isinstance(noise, ThresholdedHistogram) else 0  # groups of one person, if counts named them
+    source = Source(lineage=table, rows=where, bounding="one row a person", keys=names, listed=not most)
+    often = f"a person may count in up to {most} groups" if most > 1 else ""
+    adds_up = Counts(ROWS, once=not often, why=often, selects=most > 0)
     plan = MeasurementPlan("counts", names, tuple(groups), adds_up, law, source)
     return plan.measured([list(groups.values())], by_hand(release), guarantee)
 

@@ -23,8 +23,8 @@ from discreet.bayes.regression.cells import (
     summed,
 )
 from discreet.bayes.regression.design import INTERCEPT, CellDesign, Numeric
-from discreet.bayes.regression.likelihoods import RateLikelihood, ShareLikelihood
-from discreet.bayes.sampling import Joint, sampled
+from discreet.bayes.regression.likelihoods import DEPTHS, RateLikelihood, ShareLikelihood, too_far
+from discreet.bayes.sampling import Joint, Sampled, sampled
 from discreet.display import Progress
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import Target
@@ -39,7 +39,8 @@ class CellRegression(Model):
     """A generalized linear model of cells, whose likelihood is a function of one number a cell.
 
     Accuracy. Draws come from importance sampling about the mode, or from tempered sequential Monte Carlo where its
-        weights are too uneven, and pass the gate of `sampling.sampled`.
+        weights are too uneven, and pass the gate of `sampling.sampled`. The likelihood is tabulated as deep below its
+        tops as the draws are; what is rarer than e^-20000 of what it could be is refused.
     """
 
     coefficients: Normal = _WEAK
@@ -74,8 +75,8 @@ class CellRegression(Model):
         """Return the names of the predictors and the groups by them."""
 
     @abstractmethod
-    def _likelihood(self, listed: ListedCells, counts: LatentCounts) -> ShareLikelihood | RateLikelihood:
-        """Return a table of the likelihood of the linear predictor, one column a group."""
+    def _likelihood(self, listed: ListedCells, counts: LatentCounts, depth: float) -> ShareLikelihood | RateLikelihood:
+        """Return the likelihood of the linear predictor, one column a group, exact down to e^-depth of its top."""
 
     @abstractmethod
     def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
@@ -97,10 +98,7 @@ class CellRegression(Model):
         plans = [one.plan for one in measurements]
         listed, design = ListedCells.of(plans), self.design(plans)
         counts = latent_counts(measurements, one_row_a_person=self.one_row_a_person, exhaustive=self.exhaustive)
-        table = self._likelihood(listed, counts)
-        joint = self._joint(design, table)
-        start = np.linalg.lstsq(design.matrix, table.likely, rcond=None)[0].astype(np.float64)
-        found = sampled(joint, generator=generator, start=start[np.newaxis], progress=progress)
+        found = self._sampled(listed, counts, design, generator, progress)
         derived = self._parameter(*self._predictors(listed))
         values = self._link(found.draws @ design.matrix.T)
         return Posterior(
@@ -109,10 +107,28 @@ class CellRegression(Model):
             parameters=(_coefficients(design), derived),
             drawn={"coefficient": found.draws, derived.name: values if derived.groups else values[..., 0]},
             method=found.method,
-            log_evidence=found.log_evidence,
+            log_evidence=found.evidence,
             k_hat=found.k_hat,
             notes=counts.notes,
         )
+
+    def _sampled(
+        self,
+        listed: ListedCells,
+        counts: LatentCounts,
+        design: CellDesign,
+        generator: np.random.Generator,
+        progress: Progress,
+    ) -> Sampled:
+        """Return draws of the coefficients from tables that reach as deep as the draws do: some cell may fit badly."""
+        for depth in DEPTHS:
+            table = self._likelihood(listed, counts, depth)
+            start = np.linalg.lstsq(design.matrix, table.likely, rcond=None)[0].astype(np.float64)
+            joint = self._joint(design, table)
+            found = sampled(joint, generator=generator, start=start[np.newaxis], progress=progress)
+            if table.within(found.draws.reshape(-1, len(design.terms)) @ design.matrix.T):
+                return found
+        raise too_far()
 
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:
         """Draw coefficients, and what follows from them."""
@@ -189,10 +205,10 @@ class LogisticCells(CellRegression):
         sides = self._sides(listed)
         return sides.predictors, sides.groups
 
-    def _likelihood(self, listed: ListedCells, counts: LatentCounts) -> ShareLikelihood:
+    def _likelihood(self, listed: ListedCells, counts: LatentCounts, depth: float) -> ShareLikelihood:
         sides = self._sides(listed)
         people = by_group(self.people, "people", sides.groups, whole=True, example="people=50")
-        return ShareLikelihood(sides.share_cells(listed, counts, people))
+        return ShareLikelihood(sides.share_cells(listed, counts, people), depth)
 
     def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
         return of_groups("share", f"share of {self.success[0]} = {self.success[1]}", groups, keys)
@@ -254,8 +270,8 @@ class PoissonCells(CellRegression):
     def _predictors(self, listed: ListedCells) -> tuple[tuple[str, ...], tuple[Group, ...]]:
         return listed.key_names, listed.keys
 
-    def _likelihood(self, listed: ListedCells, counts: LatentCounts) -> RateLikelihood:
-        return RateLikelihood(rate_cells(listed, counts), self._exposures(listed))
+    def _likelihood(self, listed: ListedCells, counts: LatentCounts, depth: float) -> RateLikelihood:
+        return RateLikelihood(rate_cells(listed, counts), self._exposures(listed), depth)
 
     def _parameter(self, keys: tuple[str, ...], groups: tuple[Group, ...]) -> Parameter:
         return of_groups("rate", "mean count per unit of exposure", groups, keys)

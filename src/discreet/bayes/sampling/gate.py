@@ -18,6 +18,7 @@ from discreet.errors import NotConverged
 
 Floats = NDArray[np.float64]
 _MORE = 4
+_MOST_ERROR = 0.3  # of ln of the evidence that is handed out; one run that outweighs three others has 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,6 +35,11 @@ class Sampled:
     method: str
     diagnostics: Diagnostics
     failed: tuple[str, ...] = ()
+
+    @property
+    def evidence(self) -> float | None:
+        """Ln of the evidence, if runs agree on it: draws may be good where products of average weights are not."""
+        return self.log_evidence if self.log_evidence_error <= _MOST_ERROR else None
 
     @property
     def k_hat(self) -> float | None:

@@ -113,7 +113,7 @@ class LinearModel(Model):
             tuple(one for one in _parameters(predictors) if one.name in drawn),
             drawn,
             found.method,
-            log_evidence=found.log_evidence if number.proper else None,
+            log_evidence=found.evidence if number.proper else None,
             k_hat=found.k_hat,
             notes=notes,
         )

@@ -123,6 +123,7 @@ class NormalModel(Model):
         ]
         drawn = {name: np.stack([part[name] for part in parts], axis=2) for name in parts[0]}
         proper = all(group.number.proper for group in groups)
+        told = [one.evidence for one in found if one.evidence is not None]
         said = [f"{key}: {note}" if keys else note for key, note in zip(sums.keys, notes, strict=True) if note]
         return Posterior(
             self,
@@ -130,7 +131,7 @@ class NormalModel(Model):
             tuple(one for one in _parameters(keys) if one.name in drawn),
             drawn if keys else {name: values[:, :, 0] for name, values in drawn.items()},
             found[0].method if len({one.method for one in found}) == 1 else "tempered sequential Monte Carlo",
-            log_evidence=sum(one.log_evidence for one in found) if proper else None,
+            log_evidence=sum(told) if proper and len(told) == len(found) else None,
             notes=tuple(said),
         )
 

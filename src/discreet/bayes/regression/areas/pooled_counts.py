@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from discreet.bayes.regression.likelihoods import CountEvidence
 
 Floats = NDArray[np.float64]
-_MATTERS = 40.0  # weights below e^-40 of the largest are left out
+_SPARED = 20.0  # weights are kept to within e^-20 of the depth of the evidence: to e^-40 of the largest by default
+_NOTHING = 15.0
 _AT_ONCE = 1 << 19
 
 
@@ -35,7 +36,7 @@ class _Area:
         low, high = one.ends
         counts = np.arange(low, high + 1)
         weights = one.log_weight(counts)
-        kept = weights > weights.max() - _MATTERS
+        kept = weights > weights.max() - (one.depth - _SPARED)
         return cls(counts[kept].astype(np.float64), weights[kept] - gammaln(counts[kept] + 1.0), exposure)
 
 
@@ -71,6 +72,14 @@ class PooledCounts:
             top = terms.max(axis=1)
             found[rows] += top + np.log(np.exp(terms - top[:, np.newaxis]).sum(axis=1))
         return found
+
+    def within(self, mean: Floats, spread: Floats) -> bool:
+        """Say whether, for 999 of 1000 pairs, hardly any mass is at the ends of the counts that were kept."""
+        held = np.ones(len(mean), dtype=np.bool_)
+        for rows, place, terms in self._terms(mean, spread):
+            area, most = self.areas[place], terms.max(axis=1) - _NOTHING
+            held[rows] &= (terms[:, -1] < most) & ((terms[:, 0] < most) | (area.counts[0] == 0.0))
+        return bool(held.mean() >= 0.999)
 
     def drawn(self, mean: Floats, spread: Floats, generator: np.random.Generator) -> Floats:
         """Draw the rates, (pairs, areas): each count by its exact probabilities, then the rate given the count."""

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from discreet.bayes.base import HalfNormal, LogNormal, Model, Normal, Parameter, Posterior, Prior, Values
-from discreet.bayes.evidence import counting, latent_counts
+from discreet.bayes.evidence import Observation, counting, latent_counts
 from discreet.bayes.regression.areas.plane import Plane, Wedge
 from discreet.bayes.regression.areas.pooled_counts import PooledCounts
 from discreet.bayes.regression.cells import ListedCells, by_group, of_groups, rate_cells, summed
-from discreet.bayes.regression.likelihoods import evidence
+from discreet.bayes.regression.likelihoods import DEPTHS, evidence, too_far
 from discreet.display import Progress
 from discreet.errors import MissingParameter, ParameterError
 from discreet.privacy import Target
@@ -24,6 +24,7 @@ from discreet.statistics.measurement import Measurement, MeasurementPlan
 Floats = NDArray[np.float64]
 _SPREAD = HalfNormal(1.0)
 _LEAST = 1e-6  # a spread this small is none
+_LOOKS = 1000
 _FAR = 500.0  # logarithms of means beyond it are no floats with room to multiply
 
 
@@ -80,17 +81,7 @@ class SmallAreaRates(Model):
         listed = ListedCells.of([one.plan for one in measurements])
         counts = latent_counts(measurements, one_row_a_person=self.one_row_a_person, exhaustive=self.exhaustive)
         exposures = self._exposures(listed)
-        areas = PooledCounts([evidence(seen) for seen in rate_cells(listed, counts)], exposures)
-
-        prior = Normal(math.log(self.mean.median), self.mean.deviation)
-
-        def log_density(log_mean: Floats, spread: Floats) -> Floats:
-            wide, mean = np.maximum(spread, _LEAST), np.exp(np.clip(log_mean, -_FAR, _FAR))
-            total = prior.log_density(log_mean) + self.spread.log_density(wide)
-            return np.asarray(total + areas.log_likelihood(mean, wide))
-
-        wedge = Wedge.of(log_density, prior, self.spread, areas.least_spread())
-        plane = Plane.of(log_density, wedge, generator=generator)
+        areas, plane = self._solved(rate_cells(listed, counts), exposures, generator)
 
         def drawn(chains: int, draws: int) -> dict[str, Floats]:
             log_mean, spread = plane.drawn(chains * draws, generator)
@@ -115,6 +106,26 @@ class SmallAreaRates(Model):
             log_evidence=plane.log_total,
             notes=counts.notes,
         )
+
+    def _solved(
+        self, cells: Sequence[Sequence[Observation]], exposures: Sequence[float], generator: np.random.Generator
+    ) -> tuple[PooledCounts, Plane]:
+        """Return areas that keep all counts which matter where the hyperparameters lie, and the law of these."""
+        prior = Normal(math.log(self.mean.median), self.mean.deviation)
+        for depth in DEPTHS:
+            areas = PooledCounts([evidence(seen, depth) for seen in cells], exposures)
+
+            def log_density(log_mean: Floats, spread: Floats, areas: PooledCounts = areas) -> Floats:
+                wide, mean = np.maximum(spread, _LEAST), np.exp(np.clip(log_mean, -_FAR, _FAR))
+                total = prior.log_density(log_mean) + self.spread.log_density(wide)
+                return np.asarray(total + areas.log_likelihood(mean, wide))
+
+            wedge = Wedge.of(log_density, prior, self.spread, areas.least_spread())
+            plane = Plane.of(log_density, wedge, generator=generator)
+            log_mean, spread = plane.drawn(_LOOKS, generator.spawn(1)[0])
+            if areas.within(np.exp(log_mean), np.maximum(spread, _LEAST)):
+                return areas, plane
+        raise too_far()
 
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:
         """Draw the hyperparameters, then the rates."""

@@ -14,7 +14,7 @@ from discreet.bayes.evidence import counting, latent_counts
 from discreet.bayes.regression.areas.plane import Plane, Wedge
 from discreet.bayes.regression.areas.pooled_shares import PooledShares
 from discreet.bayes.regression.cells import ListedCells, Sides, by_group, of_groups, require_success
-from discreet.bayes.regression.likelihoods import ShareLikelihood
+from discreet.bayes.regression.likelihoods import DEPTHS, ShareCell, ShareLikelihood, too_far
 from discreet.display import Progress
 from discreet.errors import ParameterError
 from discreet.privacy import Target
@@ -22,6 +22,7 @@ from discreet.statistics.measurement import Measurement, MeasurementPlan
 
 Floats = NDArray[np.float64]
 _CENTER, _SPREAD = Normal(0.0, 1.5), HalfNormal(1.0)
+_LOOKS = 1000
 _LEAST = 1e-6  # a spread this small is none
 
 
@@ -77,15 +78,7 @@ class SmallAreaShares(Model):
         sides = Sides.of(listed, self.success, self.failure)
         counts = latent_counts(measurements, one_row_a_person=self.one_row_a_person, exhaustive=self.exhaustive)
         people = by_group(self.people, "people", sides.groups, whole=True, example="people=50")
-        areas = PooledShares(ShareLikelihood(sides.share_cells(listed, counts, people)))
-
-        def log_density(center: Floats, spread: Floats) -> Floats:
-            wide = np.maximum(spread, _LEAST)
-            prior = self.center.log_density(center) + self.spread.log_density(wide)
-            return np.asarray(prior + areas.log_likelihood(center, wide))
-
-        wedge = Wedge.of(log_density, self.center, self.spread, areas.least_spread())
-        plane = Plane.of(log_density, wedge, generator=generator)
+        areas, plane = self._solved(sides.share_cells(listed, counts, people), generator)
 
         def drawn(chains: int, draws: int) -> dict[str, Floats]:
             center, spread = plane.drawn(chains * draws, generator)
@@ -111,6 +104,25 @@ class SmallAreaShares(Model):
             log_evidence=plane.log_total,
             notes=counts.notes,
         )
+
+    def _solved(self, cells: Sequence[ShareCell], generator: np.random.Generator) -> tuple[PooledShares, Plane]:
+        """Return areas whose tables reach as deep as their log odds do, and the law of the hyperparameters."""
+        for depth in DEPTHS:
+            table = ShareLikelihood(cells, depth)
+            areas = PooledShares(table)
+
+            def log_density(center: Floats, spread: Floats, areas: PooledShares = areas) -> Floats:
+                wide = np.maximum(spread, _LEAST)
+                prior = self.center.log_density(center) + self.spread.log_density(wide)
+                return np.asarray(prior + areas.log_likelihood(center, wide))
+
+            wedge = Wedge.of(log_density, self.center, self.spread, areas.least_spread())
+            plane = Plane.of(log_density, wedge, generator=generator)
+            look = generator.spawn(1)[0]
+            center, spread = plane.drawn(_LOOKS, look)
+            if table.within(areas.drawn(center, np.maximum(spread, _LEAST), look)):
+                return areas, plane
+        raise too_far()
 
     def prior(self, plans: Sequence[MeasurementPlan], generator: np.random.Generator) -> Values:
         """Draw the hyperparameters, then the shares."""

@@ -21,6 +21,7 @@ class Curve:
     ends: tuple[float, float]  # the straight variable at both ends
     values: tuple[float, float]
     slopes: tuple[float, float]  # by the straight variable
+    top: float  # the largest value
 
     @classmethod
     def through(cls, places: Floats, values: Floats, straight: Floats, rates: Floats) -> Curve:
@@ -38,6 +39,7 @@ class Curve:
             (float(straight[0]), float(straight[-1])),
             (float(values[0]), float(values[-1])),
             (first, last),
+            float(values.max()),
         )
 
 
@@ -54,6 +56,11 @@ class Curves:
         self.ends = np.array([one.ends for one in curves])
         self.values = np.array([one.values for one in curves])
         self.slopes = np.array([one.slopes for one in curves])
+        self.top = np.array([one.top for one in curves])
+
+    def within(self, values: Floats, depth: float) -> bool:
+        """Say whether 999 of 1000 rows of values (rows, curves) are no deeper below the tops."""
+        return bool((values >= self.top - depth).all(axis=1).mean() >= 0.999)
 
     def at(self, place: Floats, straight: Floats) -> Floats:
         """Return the curves at places (..., curves); the straight variable says where beyond an end that is."""

@@ -22,8 +22,9 @@ from discreet.laws.noise import IntegerNoise
 
 Floats = NDArray[np.float64]
 Whole = NDArray[np.int64]
-DEPTH = 60.0  # tables are exact down to e^-60 of their largest value, and go on straight below it
-_NATS = 80.0  # noise less likely than e^-80 of its peak is left out
+DEPTH = 60.0  # tables are exact down to e^-60 of their largest value, if not said otherwise, and go on straight below
+DEPTHS = (DEPTH, 1000.0, 20_000.0)  # tried until draws stay above; from milliseconds a cell to seconds
+_BELOW = 20.0  # noise that is by e^-20 less likely than that is left out
 _AT_ONCE = 1 << 20
 _TABLED = 1 << 21
 _LARGEST_SCALE, _LARGEST_COUNT = 1_000_000, 1 << 50
@@ -34,6 +35,7 @@ class CountEvidence:
     """What was released about one count: ln of the weight of each value, between the ends that matter."""
 
     observations: tuple[Observation, ...]
+    depth: float = DEPTH
 
     @cached_property
     def center(self) -> float:
@@ -53,7 +55,7 @@ class CountEvidence:
         """The least and the largest count that matters."""
         low, high = [], []
         for one in self.observations:
-            reach = -(-reach_of(one.noise) // one.weight)
+            reach = -(-reach_of(one.noise, self.depth + _BELOW) // one.weight)
             place = one.released // one.weight
             low.append(max(place - reach, 0))
             high.append(max(place, 0) + reach + 1)
@@ -95,12 +97,12 @@ def noise_deviation(noise: IntegerNoise) -> float:
 
 
 @lru_cache(maxsize=256)
-def reach_of(noise: IntegerNoise) -> int:
-    """Return how far from its center noise may be before it is less likely than e^-80 of its peak."""
+def reach_of(noise: IntegerNoise, nats: float) -> int:
+    """Return how far from its center noise may be before it is less likely than e^-nats of its peak."""
     peak = float(noise.log_pmf(noise.center))
 
     def matters(distance: int) -> bool:
-        return float(noise.log_pmf(noise.center + distance)) > peak - _NATS
+        return float(noise.log_pmf(noise.center + distance)) > peak - nats
 
     far = 1
     while matters(far):
@@ -170,7 +172,15 @@ def _peaks(term: Callable[[Whole, slice], Floats], low: Whole, high: Whole) -> W
     return left
 
 
-def evidence(observations: Sequence[Observation]) -> CountEvidence:
+def too_far() -> InputError:
+    """Return the error for a release that the model makes less likely than the deepest tables know."""
+    return InputError(
+        "the model must be able to lead to what was released; got groups that it makes less likely than "
+        f"e^-{DEPTHS[-1]:.0f} of what they could be, write wider priors, add predictors, or let areas differ more"
+    )
+
+
+def evidence(observations: Sequence[Observation], depth: float = DEPTH) -> CountEvidence:
     """Return what was released about one count; refuse noise or counts beyond all numbers of people."""
     for one in observations:
         if one.noise.scale > one.weight * _LARGEST_SCALE:
@@ -183,4 +193,4 @@ def evidence(observations: Sequence[Observation]) -> CountEvidence:
                 "released counts must be of people, of whom there are never 2^50; got more, hand over the integers as "
                 "they were released"
             )
-    return CountEvidence(tuple(observations))
+    return CountEvidence(tuple(observations), depth)

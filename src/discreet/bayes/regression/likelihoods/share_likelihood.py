@@ -48,7 +48,8 @@ class ShareCell:
 class ShareLikelihood:
     """ln of the likelihood of the logit of a share, one share a cell.
 
-    Accuracy. Within 1e-6 of direct sums down to e^-60 of the largest value of a cell; straight in the logit beyond.
+    Accuracy. Within 1e-6 of direct sums down to e^-depth of the largest value of a cell; straight in the logit beyond,
+        which is too flat: `within` says whether numbers stay above.
     Cost. Some 400 nodes a cell: each an integral of 100 to 400 nodes, or a sum over a count; a sum over both where
         the number of people is noisy.
 
@@ -61,11 +62,16 @@ class ShareLikelihood:
     [-2.188, 0.0, -3.142]
     """
 
-    def __init__(self, cells: Sequence[ShareCell]) -> None:
-        found = [_tabulated(cell) for cell in cells]
+    def __init__(self, cells: Sequence[ShareCell], depth: float = DEPTH) -> None:
+        self.depth = depth
+        found = [_tabulated(cell, depth) for cell in cells]
         self.curves = Curves([curve for curve, _, _ in found])
         self.stretch = np.array([stretch for _, stretch, _ in found])
         self.likely = np.array([likely for _, _, likely in found])  # about the likeliest logits
+
+    def within(self, logit: Floats) -> bool:
+        """Say whether nearly all rows of logits (rows, cells) are where the tables are exact."""
+        return self.curves.within(self.at(logit), self.depth)
 
     def at(self, logit: Floats) -> Floats:
         """Return ln L at logits (..., cells)."""
@@ -85,9 +91,9 @@ def even_logits(ends: tuple[float, float], stretch: float, spacing: float) -> tu
     return logits, (places[1] - places[0]) / rate
 
 
-def _tabulated(cell: ShareCell) -> tuple[Curve, float, float]:
+def _tabulated(cell: ShareCell, depth: float) -> tuple[Curve, float, float]:
     """Return the curve of a cell, the stretch of its places, and about where it is largest."""
-    logs, likely, number, largest = _prepared(cell)
+    logs, likely, number, largest = _prepared(cell, depth)
     stretch = math.sqrt(max(number, 1.0))
     lifts = [evidence(one).lift for one in (cell.successes, cell.failures) if one]
     far = 18.0 + math.log(max(largest, 1.0)) + max(lifts, default=0.0)  # ln L is straight from there on
@@ -97,12 +103,12 @@ def _tabulated(cell: ShareCell) -> tuple[Curve, float, float]:
     trial = np.concatenate([(start - reach)[::-1], [start], start + reach])
     trial = np.concatenate([ends[:1], trial[(trial > ends[0]) & (trial < ends[1])], ends[1:]])
     values = logs(_logit(trial, stretch))
-    inside = np.flatnonzero(values > values.max() - DEPTH)
+    inside = np.flatnonzero(values > values.max() - depth)
     first, last = trial[max(inside[0] - 1, 0)], trial[min(inside[-1] + 1, len(trial) - 1)]
     places = np.linspace(first, last, max(int((last - first) / _STEP) + 2, 8))
     logits = _logit(places, stretch)
     found = logs(logits)
-    deep = np.flatnonzero(found > found.max() - DEPTH)
+    deep = np.flatnonzero(found > found.max() - depth)
     kept = slice(max(deep[0] - 3, 0), deep[-1] + 4)
     places, logits, found = places[kept], logits[kept], found[kept]
     rates = 1.0 + stretch * np.exp(-np.logaddexp(logits / 2, -logits / 2))[[0, -1]]
@@ -112,19 +118,19 @@ def _tabulated(cell: ShareCell) -> tuple[Curve, float, float]:
 _Prepared = tuple[Callable[[Floats], Floats], float, float, float]
 
 
-def _prepared(cell: ShareCell) -> _Prepared:
+def _prepared(cell: ShareCell, depth: float) -> _Prepared:
     """Return ln L as a function of logits, about the likeliest logit, about the number of people, and the largest."""
     if cell.people is None and not cell.together:
-        return _any_number(cell)
-    successes, failures = evidence(cell.successes), evidence(cell.failures)
+        return _any_number(cell, depth)
+    successes, failures = evidence(cell.successes, depth), evidence(cell.failures, depth)
     if cell.people is not None:
         sizes, weights, number = np.array([cell.people]), np.zeros(1), float(cell.people)
     else:
-        both = evidence(cell.together)
+        both = evidence(cell.together, depth)
         low, high = both.ends
         sizes = np.arange(low, high + 1)
         weights, number = both.log_weight(sizes), both.center
-    kept = weights > weights.max() - DEPTH
+    kept = weights > weights.max() - depth
     sizes, weights = sizes[kept], weights[kept]
     if len(sizes) > 1 and len(sizes) * _NODES * math.sqrt(max(number, 1.0)) > _MOST_TERMS:
         raise ParameterError(
@@ -141,9 +147,9 @@ def _prepared(cell: ShareCell) -> _Prepared:
     return logs, likely, number, float(sizes[-1])
 
 
-def _any_number(cell: ShareCell) -> _Prepared:
+def _any_number(cell: ShareCell, depth: float) -> _Prepared:
     """Prepare the integral over an unknown number of people."""
-    with_it, without = RateLikelihood([cell.successes]), RateLikelihood([cell.failures])
+    with_it, without = (RateLikelihood([one], depth=depth) for one in (cell.successes, cell.failures))
     (low_1, high_1), (low_0, high_0) = with_it.ranges[0], without.ranges[0]
     ends = place_of(np.array([low_1 + low_0, high_1 + high_0]))
     places = np.linspace(ends[0] - 4.0, ends[1], int((ends[1] - ends[0] + 4.0) / _FINE) + 2)
