@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Normal, Parameter, Values
+from discreet.bayes.base import Normal, Parameter, Values, drawn_counts
 from discreet.bayes.evidence import LatentCounts
 from discreet.bayes.regression.cells import Group, ListedCells, by_group, rate_cells, summed
 from discreet.bayes.regression.likelihoods import RateLikelihood
@@ -79,5 +79,5 @@ class PoissonCells(CellRegression):
         """Draw the counts of all cells given the rates."""
         listed = ListedCells.of(plans)
         means = np.ravel(values["rate"]) * np.array(self._exposures(listed))
-        counts = dict(zip(listed.keys, generator.poisson(means).tolist(), strict=True))
+        counts = dict(zip(listed.keys, drawn_counts(means, generator).tolist(), strict=True))
         return [summed(listed, plan, counts) for plan in plans]

@@ -14,7 +14,7 @@ from discreet.bayes.sampling import Joint, sampled
 from discreet.bayes.sums.correlations import correlation_root, log_correlations, partial_correlations
 from discreet.bayes.sums.gram_likelihood import GramLikelihood, clipping_note, exact_sums
 from discreet.bayes.sums.mixing import log_mixing, log_scores
-from discreet.bayes.sums.number_of_rows import NumberOfRows, stated_number
+from discreet.bayes.sums.number_of_rows import NumberOfRows, drawable, stated_number
 from discreet.bayes.sums.skewness import left_over_skewness, skewness_note
 from discreet.display import Progress
 from discreet.errors import InputError, ParameterError
@@ -118,7 +118,7 @@ class LinearModel(Model):
     ) -> list[NDArray[Any]]:
         """Draw the rows, clip and round them as the release does, and return their exact sums."""
         predictors = self._predictors(plans)
-        people = int(values["people"]) if "people" in values else int(self._number(plans).known or 0)
+        people = drawable(values["people"] if "people" in values else self._number(plans).known or 0)
         size = len(predictors)
         upper = np.zeros((size, size))
         upper[np.triu_indices(size, 1)] = values.get("correlation", ())

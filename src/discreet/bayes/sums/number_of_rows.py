@@ -16,7 +16,7 @@ from discreet.errors import ParameterError
 
 Floats = NDArray[np.float64]
 _FREEDOM, _WIDER = 3.0, 2.0
-_MOST_ROWS = 10**12
+_MOST_ROWS, _MOST_DRAWN = 10**12, 10**7
 
 
 def stated_number(people: Any) -> int | Prior | None:
@@ -33,6 +33,21 @@ def stated_number(people: Any) -> int | Prior | None:
             f"people must be a number from 1 to 10^12, a prior of it, or None where it is unknown; got "
             f"{as_stated(people) if isinstance(people, int | float) else type(people).__name__}, write people=1000 or "
             "people=LogNormal(1000, 0.5)",
+            parameter="people",
+        )
+    return int(people)
+
+
+def drawable(people: Any) -> int:
+    """Return how many rows are to be drawn one by one; refuse more than memory should hold.
+
+    >>> drawable(1000.0)
+    1000
+    """
+    if not people <= _MOST_DRAWN:
+        raise ParameterError(
+            f"people must be at most {_MOST_DRAWN:,} where rows are drawn; got more, write fewer people, or leave the "
+            "check of the release out",
             parameter="people",
         )
     return int(people)
