@@ -144,9 +144,8 @@ def test_a_refusal_is_one_message_and_costs_nothing(
 
 
 def test_an_exposure_beyond_all_people_is_read_or_refused_in_a_sentence(policy: Path) -> None:
-    result = run(
-        "posterior", *ASKED, "--model", "poisson", "--shape", "1", "--rate", "1", "--exposure", "9" * 20, "--policy", policy
-    )  # fmt: skip
+    rates = ("--model", "poisson", "--shape", "1", "--rate", "1", "--exposure", "9" * 20)
+    result = run("posterior", *ASKED, *rates, "--policy", policy)
     assert "something went wrong" not in result.output
 
 

@@ -86,7 +86,10 @@ class Posterior:
     @cached_property
     def draws(self) -> Draws:
         """The draws by name, each an array (chains, draws, *groups); exact posteriors draw when first asked."""
-        return self.drawn(CHAINS, DRAWS) if callable(self.drawn) else self.drawn
+        if not callable(self.drawn):
+            return self.drawn
+        with np.errstate(all="ignore"):  # what is not finite is refused where it is read
+            return self.drawn(CHAINS, DRAWS)
 
     def parameter(self, name: str | None = None) -> Parameter:
         """Return a parameter by its name, or the first, which the model is about."""

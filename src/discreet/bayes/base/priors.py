@@ -64,7 +64,8 @@ class Prior(ABC):
                     f"{field.name} of a prior must be {kind}; got {shown}, write for example {self._example}",
                     parameter=field.name,
                 )
-            if not isinstance(given, int | float):  # a fraction, or a number of fewer digits
+            plain = isinstance(given, float) or (isinstance(given, int) and abs(given) < 1 << 53)
+            if not plain:  # a fraction, an integer that numpy takes for an object, a number of fewer digits
                 object.__setattr__(self, field.name, float(exact))
 
     @property

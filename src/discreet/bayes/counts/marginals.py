@@ -225,7 +225,8 @@ class MixtureOfGammas(Mixture):
 
     @property
     def _moments(self) -> tuple[Floats, Floats]:
-        return self.first / self.second, self.first / (self.second * self.second)
+        means = self.first / self.second
+        return means, means / self.second
 
     @property
     def _ends(self) -> tuple[float, float]:
