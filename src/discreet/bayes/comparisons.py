@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Diagnostics, Parameter, Posterior, PosteriorInterval, Probability
+from discreet.bayes.base import Diagnostics, Parameter, Posterior, PosteriorInterval, Probability, stated_flag
 from discreet.display import Table, format_number
-from discreet.display.plots import BLUE, Plot, axes, plotted
+from discreet.display.plots import BLUE, Plot, axes, plotted, shown_labels
 from discreet.errors import ParameterError
 from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Guarantee, Target
@@ -121,7 +121,7 @@ def expected_loss(posterior: Posterior, name: str, chosen: Any, *, smallest: boo
     True
     """
     parameter, draws = _several(posterior, name)
-    signed = -draws if smallest else draws
+    signed = -draws if stated_flag(smallest, "smallest") else draws
     lost = signed.max(axis=1) - signed[:, parameter.place(chosen)]
     effective = float(lost.size)
     if not posterior.independent and np.ptp(lost) > 0.0:
@@ -196,7 +196,7 @@ class GroupRanking:
             height=max(2.2, 1.5 + 0.3 * len(names)),
         )
         drawn.barh(range(len(names)), best, color=BLUE)
-        drawn.set_yticks(range(len(names)), names, parse_math=False)
+        drawn.set_yticks(range(len(names)), shown_labels(names, longest=60), parse_math=False)
         drawn.set_ylim(len(names) - 0.4, -0.6)
         drawn.set_xlim(0, 1)
         return plotted(drawn)
@@ -224,7 +224,7 @@ def ranking(posterior: Posterior, name: str, *, smallest: bool = False) -> Group
     (['b', 'a', 'c'], [0.0, 1.0, 0.0])
     """
     parameter, draws = _several(posterior, name)
-    signed = -draws if smallest else draws
+    signed = -draws if stated_flag(smallest, "smallest") else draws
     ties = np.random.default_rng(0).random(signed.shape)  # of nothing private: only to order equal draws
     order = np.lexsort((ties, -signed), axis=1)
     groups = signed.shape[1]

@@ -8,13 +8,14 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from discreet.bayes.base import Model, Posterior, stated_seed
+from discreet.bayes.base import Model, Posterior, stated_flag, stated_seed
 from discreet.bayes.counts import BetaBinomial, DirichletMultinomial, PoissonPeople
 from discreet.bayes.evidence import distinct_measurements, planned_counts
 from discreet.display import Progress, listener
 from discreet.errors import InputError, ParameterError
 from discreet.statistics.measurement import MeasurementPlan
 
+_FLAGS = ("one_row_a_person", "exhaustive", "complete")
 CellModel = TypeVar("CellModel", bound=Model)
 
 
@@ -39,22 +40,28 @@ def posterior(released: Any, model: Model, *, seed: int | None = None, progress:
     """
     require_model(model)
     measurements = distinct_measurements(released)
-    found = model.fit(measurements, generator=np.random.default_rng(stated_seed(seed)), progress=listener(progress))
-    return found.require_convergence()
+    generator = np.random.default_rng(stated_seed(seed))
+    with np.errstate(all="ignore"):  # what comes out is looked at
+        found = model.fit(measurements, generator=generator, progress=listener(progress))
+        return found.require_convergence()
 
 
 def require_model(model: Any) -> None:
-    """Refuse what is no model."""
+    """Refuse what is no model, and one that says neither yes nor no of the people."""
     if not isinstance(model, Model):
         raise ParameterError(
             f"model must be a model of discreet.bayes; got {type(model).__name__}, write for example "
             "BetaBinomial(1, 1, people=1000)",
             parameter="model",
         )
+    for flag in _FLAGS:
+        stated_flag(getattr(model, flag, False), flag)
 
 
-def require_readable(model: CellModel, plans: Sequence[MeasurementPlan]) -> CellModel:
+def require_readable(model: CellModel, plans: Sequence[MeasurementPlan], *, parameter: str | None = None) -> CellModel:
     """Return a model of counts; refuse, before anything is paid, what it could not read of the answer.
+
+    So is a parameter that the posterior will not have.
 
     >>> from discreet.bayes.counts import BetaBinomial
     >>> from discreet.bayes.planning import counts_plan
@@ -64,6 +71,7 @@ def require_readable(model: CellModel, plans: Sequence[MeasurementPlan]) -> Cell
     >>> require_readable(model, [asked(epsilon=1)]) is model
     True
     """
+    require_model(model)
     if not plans:
         raise InputError("a model of counts needs a noisy count; got none, ask COUNT(*)")
     planned_counts(
@@ -73,5 +81,10 @@ def require_readable(model: CellModel, plans: Sequence[MeasurementPlan]) -> Cell
     )
     unknown = isinstance(model, BetaBinomial | DirichletMultinomial) and model.people is None
     trial: Model = replace(model, people=PoissonPeople(1)) if unknown else model  # type: ignore[type-var]
-    trial.prior(plans, np.random.default_rng(0))  # what is drawn is forgotten
+    with np.errstate(all="ignore"):
+        names = trial.prior(plans, np.random.default_rng(0)).keys()  # what is drawn is forgotten
+    if parameter is not None and parameter not in names:
+        raise ParameterError(
+            f"parameter must be one of {', '.join(names)}; got {parameter!r}, write one of them", parameter="parameter"
+        )
     return model

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 BLUE, ORANGE, GREEN, INK, SOFT = "#0072B2", "#D55E00", "#009E73", "#1d2327", "#5c6670"
 _LABEL_SIZE, _TITLE_SIZE = 11.0, 12.5
 _LABEL_WIDTH, _TITLE_LETTERS_AN_INCH = 24, 8.5
+_LONGEST_LABEL = 200  # letters
 _MOST_STEMS = 60
 
 # matplotlib reads the salt of SVG identifiers from a global setting; two threads must not change it at once.
@@ -97,6 +98,16 @@ def styled(drawn: Axes, *, x_label: str, y_label: str) -> Axes:
     return drawn
 
 
+def shown_labels(labels: Sequence[object], *, longest: int = _LONGEST_LABEL) -> list[str]:
+    r"""Return labels as an axis bears them: what cannot be printed as escapes, and the start of a long one.
+
+    >>> print(shown_labels(["a\x1bb"])[0])
+    a\x1bb
+    """
+    texts = [visible(str(label)[: longest + 1]) for label in labels]
+    return [one if len(one) <= longest else f"{one[:longest]}..." for one in texts]
+
+
 def plotted(drawn: Axes) -> Plot:
     """Return what was drawn."""
     return Plot(cast("Figure", drawn.figure))
@@ -136,7 +147,7 @@ def plot_interval(
     if truth is not None:
         (true,) = _columns(len(labels), truth=truth)
         drawn.plot(true, rows, "|", color=ORANGE, markersize=17, markeredgewidth=2.2, label=names[1])
-    drawn.set_yticks(rows, [textwrap.fill(visible(str(label)), _LABEL_WIDTH) for label in labels], parse_math=False)
+    drawn.set_yticks(rows, [textwrap.fill(one, _LABEL_WIDTH) for one in shown_labels(labels)], parse_math=False)
     drawn.set_ylim(len(rows) - 0.4, -0.6)
     drawn.tick_params(axis="y", length=0)
     drawn.grid(axis="x", color=SOFT, alpha=0.2, linewidth=0.8)

@@ -167,6 +167,9 @@ class MeasurementPlan:
     source: Source = field(default_factory=Source)
 
     def __post_init__(self) -> None:
+        _require_kinds(self, name=str, key_names=tuple, adds_up=AddsUp, source=Source)
+        if any(not isinstance(one, str) for one in self.key_names):
+            raise InputError('key_names must be texts; got others, write key_names=("region",)')
         if not isinstance(self.noise, IntegerNoise) or self.noise.center != 0:
             raise InputError("noise must be the law of integer noise about 0; got another, write DiscreteLaplace(2)")
         if not self.source.keys and self.key_names:  # nothing else tells the keys apart
@@ -176,11 +179,7 @@ class MeasurementPlan:
         groups = self.keys if isinstance(self.keys, tuple) else (None,)
         if any(not isinstance(key, tuple) or len(key) != len(self.key_names) for key in groups):
             raise InputError("keys must hold a tuple for every group, with a value for each of key_names; got others")
-        try:
-            distinct = len(set(self.keys)) == len(self.keys)
-        except TypeError:
-            distinct = False
-        if not distinct:
+        if not _hashable(groups) or len(set(groups)) < len(groups):
             raise InputError(
                 "keys must be different groups; got some that are equal, as 1, 1.0 and True are, or values that cannot "
                 "be keys, write each group once"
@@ -214,12 +213,13 @@ class Measurement:
     rehearsed: bool = False
 
     def __post_init__(self) -> None:
+        _require_kinds(self, plan=MeasurementPlan, guarantee=Guarantee | None, rehearsed=bool)
         try:
             integers = tuple(tuple(map(index, entry)) for entry in self.released)
         except TypeError:
             raise InputError("released must hold whole numbers; got others, write the integers as they left") from None
         object.__setattr__(self, "released", integers)
-        if not isinstance(self.identity, tuple) or not self.identity:
+        if not isinstance(self.identity, tuple) or not self.identity or not _hashable(self.identity):
             raise InputError('identity must be a tuple that names the release; got another, write by_hand("first")')
         if len(self.released) != self.plan.adds_up.entries:
             raise InputError("a measurement needs one sequence of integers for every entry of its plan")
@@ -240,6 +240,25 @@ class Measurement:
         """Return the same measurement of some groups, by their places."""
         kept = replace(self.plan, keys=tuple(self.plan.keys[place] for place in places))
         return replace(self, plan=kept, released=tuple(tuple(one[place] for place in places) for one in self.released))
+
+
+def _require_kinds(made: object, **kinds: Any) -> None:
+    """Refuse a field of another kind than its own, before anything is computed with it."""
+    for name, kind in kinds.items():
+        if not isinstance(getattr(made, name), kind):
+            raise InputError(
+                f"{name} of a {type(made).__name__} must be of its own kind; got {type(getattr(made, name)).__name__}, "
+                "take it from answer.measurements, a statistic or noisy_counts"
+            )
+
+
+def _hashable(identity: Group) -> bool:
+    """Say whether an identity can be looked up."""
+    try:
+        hash(identity)
+    except TypeError:
+        return False
+    return True
 
 
 def by_hand(release: str = "", *, place: int = 0) -> Group:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,10 @@ import pytest
 import discreet as dp
 from discreet import bayes
 from discreet.bayes import (
+    BernoulliRecords,
     BetaBinomial,
+    CategoricalRecords,
+    DataAugmentation,
     DirichletMultinomial,
     HalfNormal,
     LogisticCells,
@@ -26,6 +30,7 @@ from discreet.bayes import (
     PoissonGamma,
     PoissonPeople,
     SmallAreaRates,
+    SmallAreaShares,
     combine_estimates,
     noisy_counts,
     posterior,
@@ -35,6 +40,7 @@ from discreet.bayes.counts.people import PoissonWeight
 from discreet.errors import DiscreetError, InputError, ParameterError, SenselessParameter
 from discreet.laws import DiscreteLaplace
 from discreet.query import Session
+from discreet.statistics import Variance
 from discreet.statistics.measurement import Counts, Measurement, MeasurementPlan, Source
 
 NOISE = DiscreteLaplace(2)
@@ -44,6 +50,11 @@ TWO = noisy_counts({"a": 31, "b": 5}, noise=NOISE, table="t", release="r")
 THREE = noisy_counts({"a": 500, "b": 300, "c": 210}, noise=NOISE)
 AREAS = posterior(TWO, DirichletMultinomial(1), seed=1)
 KNOWN = posterior(ONE, BetaBinomial(1, 1, people=100), seed=1)
+VARIANCE = Variance(bounds=(-4, 4), epsilon=1, relation=dp.Relation.ADD_REMOVE).plans()
+YES_NO = noisy_counts(
+    {("a", "yes"): 31, ("a", "no"): 50, ("b", "yes"): 5, ("b", "no"): 60}, noise=NOISE, key=["g", "y"]
+)
+SUCCESS = ("y", "yes")
 
 
 def test_priors_at_the_ends_of_floats_are_priors_or_refused() -> None:
@@ -167,6 +178,35 @@ STATED: list[Any] = [
     lambda: replace(TWO.plan, source=Source(keys=("a", "b"))),
     lambda: Counts("rows", 0),
     lambda: Counts("rows", -1),
+    lambda: posterior(TWO, DirichletMultinomial(1, one_row_a_person="no")),  # type: ignore[arg-type]
+    lambda: posterior(TWO, DirichletMultinomial(1, exhaustive=np.zeros(2))),  # type: ignore[arg-type]
+    lambda: bayes.likelihood_tables(TWO, one_row_a_person="no"),  # type: ignore[arg-type]
+    lambda: AREAS.interval("share", together="no"),  # type: ignore[arg-type]
+    lambda: bayes.ranking(AREAS, "share", smallest=np.zeros(2)),  # type: ignore[arg-type]
+    lambda: bayes.expected_loss(AREAS, "share", "a", smallest="no"),  # type: ignore[arg-type]
+    lambda: KNOWN.check(10**9),
+    lambda: KNOWN.check(10**400),
+    lambda: KNOWN.marginals("share")[0].cdf("x"),  # type: ignore[arg-type]
+    lambda: KNOWN.marginals("share")[0].cdf(None),  # type: ignore[arg-type]
+    lambda: KNOWN.marginals("count")[0].cdf(math.nan),
+    lambda: KNOWN.marginals("count")[0].below(math.nan),
+    lambda: KNOWN.marginals("count")[0].ends("x"),  # type: ignore[arg-type]
+    lambda: synthetic_tables(KNOWN, size=10)[True],
+    lambda: synthetic_tables(KNOWN, size=10).to_pandas("x"),  # type: ignore[arg-type]
+    lambda: DirichletMultinomial(5e-324),
+    lambda: PoissonPeople(5e-324),
+    lambda: posterior(ONE, DataAugmentation(BernoulliRecords(10**400, 1), people=4)),
+    lambda: replace(TWO, guarantee="x"),  # type: ignore[arg-type]
+    lambda: replace(TWO, rehearsed="x"),  # type: ignore[arg-type]
+    lambda: replace(TWO, identity=([],)),
+    lambda: replace(TWO, plan=None),  # type: ignore[arg-type]
+    lambda: replace(TWO.plan, source=None),  # type: ignore[arg-type]
+    lambda: replace(TWO.plan, adds_up=3),  # type: ignore[arg-type]
+    lambda: replace(TWO.plan, key_names=5),  # type: ignore[arg-type]
+    lambda: replace(TWO.plan, key_names=(5,)),  # type: ignore[arg-type]
+    lambda: NormalModel(mean=WIDE, deviation=HalfNormal(1), people=10**9).integers(
+        {"mean": np.array(0.0), "deviation": np.array(1.0)}, VARIANCE, np.random.default_rng(1)
+    ),
 ]
 
 
@@ -229,3 +269,78 @@ def test_an_answer_with_numbers_of_different_values_alone_says_so() -> None:
     session = Session.from_frames(unit="row", budget=dp.PureDP(9), columns={"g": {"values": ["a", "b"]}}, t=frame)
     with pytest.raises(InputError, match="numbers of different values"):
         posterior(session.sql("SELECT COUNT(DISTINCT g) FROM t", epsilon=1), PoissonGamma(1, 1))
+
+
+ONE_THIRD = Fraction(1, 3)
+OTHER_NUMBERS: list[tuple[Measurement, Any, Any]] = [
+    (TWO, PoissonGamma(ONE_THIRD, ONE_THIRD, ONE_THIRD), PoissonGamma(1 / 3, 1 / 3, 1 / 3)),  # type: ignore[arg-type]
+    (TWO, DirichletMultinomial(ONE_THIRD), DirichletMultinomial(1 / 3)),  # type: ignore[arg-type]
+    (
+        YES_NO,
+        LogisticCells(success=SUCCESS, people=np.int8(100)),  # type: ignore[arg-type]
+        LogisticCells(success=SUCCESS, people=100),
+    ),
+    (
+        YES_NO,
+        SmallAreaShares(success=SUCCESS, people=np.int8(100)),  # type: ignore[arg-type]
+        SmallAreaShares(success=SUCCESS, people=100),
+    ),
+    (
+        TWO,
+        PoissonCells(exposures=np.float32(3), intercept=Normal(np.float32(1), Fraction(2))),  # type: ignore[arg-type]
+        PoissonCells(exposures=3, intercept=Normal(1, 2)),
+    ),
+    (
+        TWO,
+        DataAugmentation(CategoricalRecords(("group",), (("a",), ("b",)), (ONE_THIRD, 1)), people=40),  # type: ignore[arg-type]
+        DataAugmentation(CategoricalRecords(("group",), (("a",), ("b",)), (1 / 3, 1)), people=40),
+    ),
+]
+
+
+@pytest.mark.parametrize("place", range(len(OTHER_NUMBERS)))
+def test_fractions_and_numbers_of_numpy_are_the_floats_they_name(place: int) -> None:
+    released, stated, plain = OTHER_NUMBERS[place]
+    one, other = posterior(released, stated, seed=1), posterior(released, plain, seed=1)
+    for name, draws in other.draws.items():
+        assert np.array_equal(one.draws[name], draws)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        DirichletMultinomial(10**300, people=36),
+        PoissonGamma(1, 10**300),
+        PoissonGamma(1, 1, 10**300),
+        PoissonGamma(10**300, 1),
+        BetaBinomial(10**300, 1, people={"a": 50, "b": 50}),
+        PoissonCells(exposures=1, intercept=Normal(10**300, 1)),
+        SmallAreaRates(exposures=1, mean=LogNormal(1e308, 1)),
+    ],
+)
+def test_numbers_at_the_ends_of_floats_warn_of_nothing(model: Any) -> None:  # warnings are errors here
+    try:
+        known = posterior(TWO, model, seed=1)
+        found = [known.interval(one.name).values for one in known.parameters]
+    except DiscreetError:
+        return
+    assert all(np.isfinite(one).all() for one in found)
+
+
+def test_what_a_prior_draws_is_no_more_than_numpy_can_draw() -> None:
+    values = PoissonGamma(1, 1, 10**20).prior([TWO.plan], np.random.default_rng(1))
+    assert (values["count"] >= 0).all()
+
+
+def test_labels_of_pictures_are_shown_as_escapes_and_cut() -> None:
+    labels = ["nul\0", "\ud800", "\x1b[31m", "\u202e", "$x^2_{$", "x" * 10**6]
+    odd = posterior(noisy_counts(dict.fromkeys(labels, 9), noise=NOISE), DirichletMultinomial(1), seed=1)
+    drawn = (bayes.ranking(odd, "share").plot(), odd.check(40, seed=1).plot(), odd.plot())
+    assert all(len(one.svg()) < 400_000 for one in drawn)
+
+
+def test_noise_of_many_simulated_runs_is_drawn_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discreet.bayes.planning.plans._DRAWN_AT_ONCE", 7)
+    plan = bayes.counts_plan(["a", "b"], relation=dp.Relation.ADD_REMOVE)
+    held = bayes.calibration(DirichletMultinomial(1, people=40), plan, epsilon=1, reps=50, seed=1)
+    assert held.reps == 50

@@ -116,6 +116,9 @@ def test_a_model_that_cannot_read_a_paid_answer_says_that_the_charge_stands_and_
         ((*ASKED, *CELLS, "--seed", "-1"), 2, "--seed"),
         ((*ASKED, *CELLS, "--plot", "x.gif"), 2, "--plot"),
         ((*ASKED, *CELLS, "--plot", "x.svg", "--explain"), 2, "exclude each other"),
+        ((*ASKED, *CELLS, "--parameter", "nosuch", "--plot", "x.svg"), 2, "must be one of share, count, people"),
+        ((*ASKED, *CELLS, "--parameter", "share"), 2, "--parameter says what --plot draws"),
+        ((*ASKED, *CELLS, "--together"), 2, "--together goes with --plot"),
         ((*ASKED, "--model", "dirichlet", "--concentration", "0"), 2, "greater than 0"),
         ((*ASKED, "--model", "logistic", "--success", "ward=west"), 2, "north, south"),
         ((*ASKED, "--model", "logistic", "--success", "ward"), 2, "KEY=VALUE"),
@@ -138,6 +141,12 @@ def test_a_refusal_is_one_message_and_costs_nothing(
     assert result.stdout == ""
     assert spent(policy) == 0
     assert leaks(result.output) == []
+
+
+def test_an_exposure_beyond_all_people_is_read_or_refused_in_a_sentence(policy: Path) -> None:
+    rates = ("--model", "poisson", "--shape", "1", "--rate", "1", "--exposure", "9" * 20)
+    result = run("posterior", *ASKED, *rates, "--policy", policy)
+    assert "something went wrong" not in result.output
 
 
 def test_it_is_told_by_its_help_which_options_there_are() -> None:

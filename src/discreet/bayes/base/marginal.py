@@ -5,14 +5,34 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from discreet.errors import NotConverged, ParameterError
+from discreet.statistics.pricing import stated_confidence
 
 Draws = Mapping[str, NDArray[Any]]  # by name of the parameter: (chains, draws, *groups)
+
+
+def real_number(value: Any) -> float:
+    """Return a number that a law is asked about, an end of the line included.
+
+    >>> real_number(10**400)
+    inf
+    """
+    number = isinstance(value, int | float | Fraction | np.number) and not isinstance(value, bool | np.complexfloating)
+    if not number or value != value:  # noqa: PLR0124  not a number
+        raise ParameterError(
+            f"value must be a number; got {'NaN' if number else type(value).__name__}, write for example 0.5",
+            parameter="value",
+        )
+    try:
+        return float(value)
+    except OverflowError:
+        return math.copysign(math.inf, 1 if value > 0 else -1)
 
 
 class Marginal(ABC):
@@ -43,7 +63,7 @@ class Marginal(ABC):
         >>> whole.below(2), whole.cdf(2)
         (0.25, 0.75)
         """
-        return self.cdf(math.nextafter(value, -math.inf))
+        return self.cdf(math.nextafter(real_number(value), -math.inf))
 
     def ends(self, confidence: float) -> tuple[float, float]:
         """Return the equal-tailed interval: less than half of the rest lies below it, and at most half above.
@@ -53,7 +73,7 @@ class Marginal(ABC):
         >>> DrawnMarginal(np.arange(1000)).ends(0.9)
         (49, 949)
         """
-        rest = (1.0 - confidence) / 2.0
+        rest = (1.0 - stated_confidence(confidence)) / 2.0
         return self.quantile(rest), self.quantile(1.0 - rest)
 
 
@@ -85,7 +105,7 @@ class DrawnMarginal(Marginal):
 
     def cdf(self, value: float) -> float:
         """Return the share of the draws that are at most `value`."""
-        return float(np.searchsorted(self.sorted, value, side="right") / self.sorted.size)
+        return float(np.searchsorted(self.sorted, real_number(value), side="right") / self.sorted.size)
 
     def quantile(self, probability: float) -> float:
         """Return the least draw that is at least as large as this share of them."""

@@ -13,7 +13,15 @@ from numpy.typing import NDArray
 from discreet.bayes.base.diagnostics import Diagnostics
 from discreet.bayes.base.intervals import SHOWN, Label, Parameter, PosteriorInterval, shown_rows
 from discreet.bayes.base.marginal import DrawnMarginal, Draws, Marginal, joint_rest
-from discreet.bayes.base.probability import FlatDraws, Probability, Statement, counted, stated_end, stated_seed
+from discreet.bayes.base.probability import (
+    FlatDraws,
+    Probability,
+    Statement,
+    counted,
+    stated_end,
+    stated_flag,
+    stated_seed,
+)
 from discreet.bayes.base.summary import summary_columns
 from discreet.display import Table, definition_list, visible
 from discreet.errors import DiscreetError, NotConverged, ParameterError
@@ -30,7 +38,7 @@ if TYPE_CHECKING:
     from discreet.statistics.measurement import Measurement
 
 CHAINS, DRAWS = 4, 1000
-_REPETITIONS, _LEAST_REPETITIONS = 400, 40
+_REPETITIONS, _LEAST_REPETITIONS, _MOST_REPEATED = 400, 40, 1 << 25
 _LABELS = 12
 _FREE = "nothing: it is computed from what was released and from public statements"
 _REHEARSED = "these are made-up rows of the same schema: nothing was released, and nothing is known about people"
@@ -80,7 +88,10 @@ class Posterior:
     @cached_property
     def draws(self) -> Draws:
         """The draws by name, each an array (chains, draws, *groups); exact posteriors draw when first asked."""
-        return self.drawn(CHAINS, DRAWS) if callable(self.drawn) else self.drawn
+        if not callable(self.drawn):
+            return self.drawn
+        with np.errstate(all="ignore"):  # what is not finite is refused where it is read
+            return self.drawn(CHAINS, DRAWS)
 
     def parameter(self, name: str | None = None) -> Parameter:
         """Return a parameter by its name, or the first, which the model is about."""
@@ -123,7 +134,7 @@ class Posterior:
         """
         parameter, held = self.parameter(name), stated_confidence(confidence)
         laws = self.marginals(parameter.name)
-        rest = 1.0 - held
+        rest, together = 1.0 - held, stated_flag(together, "together")
         if together and len(laws) > 1:
             rest = joint_rest(self._columns(parameter), held)
         found = [(law.quantile(0.5), *law.ends(1.0 - rest)) for law in laws]
@@ -236,10 +247,12 @@ class Posterior:
         """
         from discreet.bayes.base.release_check import repeated_release
 
-        if isinstance(repetitions, bool) or not isinstance(repetitions, int) or repetitions < _LEAST_REPETITIONS:
+        most = max(_MOST_REPEATED // sum(len(entry) for one in self.measurements for entry in one.released), 1000)
+        whole = isinstance(repetitions, int) and not isinstance(repetitions, bool)
+        if not whole or not _LEAST_REPETITIONS <= repetitions <= most:
             raise ParameterError(
-                f"repetitions must be a whole number of at least {_LEAST_REPETITIONS}; got another, write "
-                f"repetitions={_REPETITIONS}",
+                f"repetitions must be a whole number of at least {_LEAST_REPETITIONS}, and at most {most:,} for so "
+                f"many released integers; got another, write repetitions={_REPETITIONS}",
                 parameter="repetitions",
             )
         return repeated_release(self, repetitions, np.random.default_rng(stated_seed(seed)))

@@ -6,16 +6,46 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, fields
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.display import as_stated
 from discreet.errors import ParameterError
 from discreet.laws.number import rational_or_none
 
 Floats = NDArray[np.float64]
+_LARGEST = 10**300  # floats hold ln Gamma of it, and of its inverse
+_LARGEST_DRAWN = 2.0**60
 _LOG_ROOT = 0.5 * math.log(2.0 * math.pi)
+
+
+def positive(value: object, name: str) -> float:
+    """Return a positive finite number, or refuse it by name: a prior with another one is improper.
+
+    >>> positive(2, "a")
+    2.0
+    """
+    exact = rational_or_none(value)
+    if exact is None or not Fraction(1, 2 * _LARGEST) < exact <= _LARGEST:
+        shown = as_stated(value) if isinstance(value, int | float) else type(value).__name__
+        raise ParameterError(
+            f"{name} must be a number greater than 0, or the prior is improper, from 1e-300 to 1e300; got {shown}, "
+            "write for example 1",
+            parameter=name,
+        )
+    return float(exact)
+
+
+def drawn_counts(means: Any, generator: np.random.Generator) -> NDArray[np.int64]:
+    """Draw Poisson counts, of means up to 2^60: more than people ever are, and than numpy draws.
+
+    >>> int(drawn_counts(1e300, np.random.default_rng(1))) > 2**59
+    True
+    """
+    return np.asarray(generator.poisson(np.minimum(means, _LARGEST_DRAWN)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +64,9 @@ class Prior(ABC):
                     f"{field.name} of a prior must be {kind}; got {shown}, write for example {self._example}",
                     parameter=field.name,
                 )
+            plain = isinstance(given, float) or (isinstance(given, int) and abs(given) < 1 << 53)
+            if not plain:  # a fraction, an integer that numpy takes for an object, a number of fewer digits
+                object.__setattr__(self, field.name, float(exact))
 
     @property
     @abstractmethod

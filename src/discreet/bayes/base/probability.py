@@ -118,6 +118,22 @@ def stated_seed(seed: Any) -> int | None:
     return None if seed is None else int(seed)
 
 
+def stated_flag(value: Any, name: str) -> bool:
+    """Return True or False; a text or a number in its place would say what nobody meant.
+
+    >>> stated_flag("no", "exhaustive")
+    Traceback (most recent call last):
+    ...
+    discreet.errors.ParameterError: exhaustive must be True or False; got str, write
+        exhaustive=False
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise ParameterError(
+            f"{name} must be True or False; got {type(value).__name__}, write {name}=False", parameter=name
+        )
+    return bool(value)
+
+
 def stated_end(stated: Any, name: str, otherwise: float) -> float:
     """Return an end of a range of numbers, or what stands for none."""
     if stated is None:

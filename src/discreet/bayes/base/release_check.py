@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from discreet.bayes.base.intervals import SHOWN, in_words, shown_rows
 from discreet.display import Table
-from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, plotted
+from discreet.display.plots import BLUE, INK, ORANGE, SOFT, Plot, axes, plotted, shown_labels
 from discreet.frames import to_arrow, to_pandas, to_polars
 from discreet.privacy import Target
 from discreet.statistics.measurement import Measurement
@@ -93,7 +93,7 @@ class ReleaseCheck:
         far = np.abs(shares - 0.5) > _SURE / 2
         for mask, color, marker in ((~far, INK, "o"), (far, ORANGE, "D")):
             drawn.plot(shares[mask], np.arange(kept)[mask], marker, color=color, markersize=6, clip_on=False)
-        drawn.set_yticks(range(kept), list(self.names[:kept]), parse_math=False)
+        drawn.set_yticks(range(kept), shown_labels(self.names[:kept], longest=60), parse_math=False)
         drawn.set_ylim(kept - 0.4, -0.6)
         drawn.set_xlim(0, 1)
         return plotted(drawn)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from discreet.bayes.base import stated_flag
 from discreet.bayes.evidence import distinct_measurements
 from discreet.display import as_stated
 from discreet.errors import ParameterError
@@ -90,7 +91,8 @@ def likelihood_tables(
     ((342,), (1, 141))
     """
     most = None if people is None else _whole_people(people)
-    return tuple(_table(one, most, once=one_row_a_person) for one in distinct_measurements(released))
+    once = stated_flag(one_row_a_person, "one_row_a_person")
+    return tuple(_table(one, most, once=once) for one in distinct_measurements(released))
 
 
 def noise_terms(released: Any) -> tuple[Mapping[str, Any], ...]:

@@ -41,7 +41,12 @@ class SyntheticTables:
         return len(self.counts)
 
     def __getitem__(self, place: int) -> Columns:
-        counts = self.counts[place]
+        if isinstance(place, bool) or not isinstance(place, int | np.integer):
+            raise ParameterError(
+                f"place must be the number of a table, from 0 to {len(self) - 1}; got {type(place).__name__}, write 0",
+                parameter="place",
+            )
+        counts = self.counts[range(len(self))[place]]
         chosen = np.repeat(np.arange(len(self.labels)), counts)
         np.random.default_rng([self.orders, range(len(self))[place]]).shuffle(chosen)
         return {name: _column([label[at] for label in self.labels])[chosen] for at, name in enumerate(self.names)}

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Draws, Parameter, Posterior, Values
+from discreet.bayes.base import Draws, Parameter, Posterior, Values, positive
 from discreet.bayes.counts.groups import YesNo, groups_of
 from discreet.bayes.counts.model import CountModel, groups_shown, method
-from discreet.bayes.counts.people import People, positive, stated_by_group, stated_people
+from discreet.bayes.counts.people import People, stated_by_group, stated_people
 from discreet.bayes.counts.yes_and_no import SolvedGroups
 from discreet.bayes.evidence import LatentCounts
 from discreet.errors import InputError, ParameterError, SenselessParameter

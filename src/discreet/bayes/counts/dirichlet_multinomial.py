@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Draws, Parameter, Posterior, Values
+from discreet.bayes.base import Draws, Parameter, Posterior, Values, positive
 from discreet.bayes.counts.marginals import IntegerMarginal, MixtureOfBetas
 from discreet.bayes.counts.model import CountModel, method
-from discreet.bayes.counts.people import FlatPeople, People, for_groups, positive, stated_by_group, stated_people
+from discreet.bayes.counts.people import FlatPeople, People, for_groups, stated_by_group, stated_people
 from discreet.bayes.counts.trees import CellPart, SolvedTree, balanced, nested
 from discreet.bayes.counts.weights import CellWeight, PoolWeight, ReleasedWeight, Weight, log_ways
 from discreet.bayes.evidence import LatentCounts

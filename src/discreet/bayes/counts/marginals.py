@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Marginal
+from discreet.bayes.base import Marginal, real_number
 from discreet.errors import ParameterError
 
 Floats = NDArray[np.float64]
@@ -63,7 +63,8 @@ class IntegerMarginal(Marginal):
 
     def cdf(self, value: float) -> float:
         """Return P(T <= value)."""
-        place = math.floor(value) - self.start if math.isfinite(value) else value
+        number = real_number(value)
+        place = math.floor(number) - self.start if math.isfinite(number) else number
         if place < 0:
             return 0.0
         if place >= len(self.masses) - 1:
@@ -197,7 +198,8 @@ class MixtureOfBetas(Mixture):
 
     def cdf(self, value: float) -> float:
         """Return P(share <= value)."""
-        return self._height(value) if 0.0 < value < 1.0 else float(value >= 1.0)
+        number = real_number(value)
+        return self._height(number) if 0.0 < number < 1.0 else float(number >= 1.0)
 
     def pdf(self, value: float) -> float:
         """Return the posterior density."""
@@ -223,7 +225,8 @@ class MixtureOfGammas(Mixture):
 
     @property
     def _moments(self) -> tuple[Floats, Floats]:
-        return self.first / self.second, self.first / (self.second * self.second)
+        means = self.first / self.second
+        return means, means / self.second
 
     @property
     def _ends(self) -> tuple[float, float]:
@@ -239,11 +242,13 @@ class MixtureOfGammas(Mixture):
     def _heights(self, value: float, part: slice) -> Floats:
         from scipy.special import gammainc
 
-        return np.asarray(gammainc(self.first[part], self.second[part] * value))
+        with np.errstate(over="ignore"):  # beyond all floats the distribution function is 1
+            return np.asarray(gammainc(self.first[part], self.second[part] * value))
 
     def cdf(self, value: float) -> float:
         """Return P(rate <= value)."""
-        return self._height(value) if value > 0.0 else 0.0
+        number = real_number(value)
+        return self._height(number) if number > 0.0 else 0.0
 
     def pdf(self, value: float) -> float:
         """Return the posterior density."""

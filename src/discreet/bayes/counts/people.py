@@ -10,25 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from discreet.bayes.base import drawn_counts, positive
 from discreet.bayes.counts.weights import STIRLING, CellWeight, Logs, Weight, series
 from discreet.display import as_stated
 from discreet.errors import ParameterError
-from discreet.laws.number import rational_or_none
 
-_LARGEST, _LARGEST_MEAN = 10**300, 10**12  # floats hold ln Gamma of it; more than people ever are
-
-
-def positive(value: object, name: str) -> float:
-    """Return a positive finite number, or refuse it by name: a prior with another one is improper."""
-    exact = rational_or_none(value)
-    number = float(exact) if exact is not None and 0 < exact <= _LARGEST else 0.0
-    if not number > 0.0:
-        shown = as_stated(value) if isinstance(value, int | float) else type(value).__name__
-        raise ParameterError(
-            f"{name} must be a number greater than 0, or the prior is improper; got {shown}, write for example 1",
-            parameter=name,
-        )
-    return number
+_LARGEST_MEAN = 10**12  # more than people ever are
 
 
 class PeoplePrior(ABC):
@@ -92,7 +79,7 @@ class PoissonPeople(PeoplePrior):
 
     def draw(self, generator: np.random.Generator) -> int:
         """Draw a number of people."""
-        return int(generator.poisson(self.mean))
+        return int(drawn_counts(float(self.mean), generator))
 
 
 @dataclass(frozen=True)
@@ -116,11 +103,12 @@ class NegativeBinomialPeople(PeoplePrior):
     @property
     def weight(self) -> Weight:
         """Ln p(n)."""
-        return ScaledCellWeight(float(self.dispersion), -math.log1p(self.dispersion / self.mean))
+        return ScaledCellWeight(float(self.dispersion), -math.log1p(float(self.dispersion) / float(self.mean)))
 
     def draw(self, generator: np.random.Generator) -> int:
         """Draw a number of people."""
-        return int(generator.poisson(generator.gamma(self.dispersion, self.mean / self.dispersion)))
+        mean = generator.gamma(float(self.dispersion), float(self.mean) / float(self.dispersion))
+        return int(drawn_counts(mean, generator))
 
 
 @dataclass(frozen=True)

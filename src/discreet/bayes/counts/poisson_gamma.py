@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Draws, Parameter, Posterior, Values
+from discreet.bayes.base import Draws, Parameter, Posterior, Values, drawn_counts, positive
 from discreet.bayes.counts.marginals import IntegerMarginal, MixtureOfGammas
 from discreet.bayes.counts.model import CountModel, groups_shown, method
-from discreet.bayes.counts.people import ScaledCellWeight, for_groups, positive, stated_by_group
+from discreet.bayes.counts.people import ScaledCellWeight, for_groups, stated_by_group
 from discreet.bayes.counts.trees import CellPart, SolvedTree, TreePart, nested
 from discreet.bayes.counts.weights import ReleasedWeight
 from discreet.bayes.evidence import LatentCounts
@@ -61,7 +61,7 @@ class PoissonGamma(CountModel):
         self, latent: LatentCounts, *, generator: np.random.Generator, measurements: Sequence[Measurement] = ()
     ) -> Posterior:
         """Return the exact posterior of rates and counts."""
-        exposures = self._exposures(latent.cells)
+        exposures, shape = self._exposures(latent.cells), float(self.shape)
         leaves = [self._leaf(exposure) for exposure in exposures]
         sets = []
         for seen in latent.observations:
@@ -70,7 +70,7 @@ class PoissonGamma(CountModel):
                 sets.append((frozenset(seen.members), weight))
         trees = [SolvedTree(root) for root in nested(leaves, sets)]
         laws = _laws(trees, leaves)
-        rates = self.rate + exposures
+        rates = float(self.rate) + exposures
 
         def drawn(chains: int, draws: int) -> Draws:
             found: dict[TreePart, NDArray[Any]] = {}
@@ -80,7 +80,7 @@ class PoissonGamma(CountModel):
             return {
                 name: groups_shown(values.reshape(chains, draws, -1), latent.cells)
                 for name, values in (
-                    ("rate", generator.standard_gamma(counts.astype(np.float64) + self.shape) / rates),
+                    ("rate", generator.standard_gamma(counts.astype(np.float64) + shape) / rates),
                     ("count", counts),
                 )
             }
@@ -93,7 +93,7 @@ class PoissonGamma(CountModel):
             method=method(sum(tree.error for tree in trees)),
             exact={
                 "rate": tuple(
-                    MixtureOfGammas(law.masses, self.shape + law.counts, np.full(len(law.masses), rate))
+                    MixtureOfGammas(law.masses, shape + law.counts, np.full(len(law.masses), rate))
                     for law, rate in zip(laws, rates, strict=True)
                 ),
                 "count": laws,
@@ -105,19 +105,19 @@ class PoissonGamma(CountModel):
     def drawn_prior(self, latent: LatentCounts, generator: np.random.Generator) -> Values:
         """Draw rates and counts."""
         exposures = self._exposures(latent.cells)
-        rates = generator.standard_gamma(self.shape, len(exposures)) / self.rate
-        counts = generator.poisson(rates * exposures)
+        rates = generator.standard_gamma(float(self.shape), len(exposures)) / float(self.rate)
+        counts = drawn_counts(rates * exposures, generator)
         return {"rate": groups_shown(rates, latent.cells), "count": groups_shown(counts, latent.cells)}
 
     def drawn_cells(self, latent: LatentCounts, values: Values, generator: np.random.Generator) -> list[int]:
         """Return the counts, or draw them from the rates."""
         if "count" in values:
             return [int(one) for one in np.ravel(values["count"])]
-        return [int(one) for one in generator.poisson(np.ravel(values["rate"]) * self._exposures(latent.cells))]
+        return [int(one) for one in drawn_counts(np.ravel(values["rate"]) * self._exposures(latent.cells), generator)]
 
     def _leaf(self, exposure: float) -> CellPart:
         """Return the negative binomial law of a count."""
-        return CellPart(ScaledCellWeight(float(self.shape), -math.log1p(self.rate / exposure)))
+        return CellPart(ScaledCellWeight(float(self.shape), -math.log1p(float(self.rate) / float(exposure))))
 
     def _exposures(self, cells: Sequence[tuple[Any, ...]]) -> NDArray[np.float64]:
         """Return the exposure of each cell."""

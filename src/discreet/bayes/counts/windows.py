@@ -86,6 +86,12 @@ def window(
 
 def _possible(logs: Logs) -> Logs:
     """Return the logarithms where one of them at least is a number."""
+    if np.isnan(logs).any():
+        raise ParameterError(
+            "the prior must have probabilities that floats hold; got numbers so large or small that they do not, write "
+            "others, such as 1",
+            parameter="model",
+        )
     if logs.max() == -math.inf:
         raise InputError("a released integer must be possible under its noise; got one that no count can give")
     return logs

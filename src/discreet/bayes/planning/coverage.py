@@ -144,7 +144,7 @@ class CalibrationCheck:
 
     def _parameter(self, name: str | None) -> Parameter:
         for one in self.parameters:
-            if name is None or one.name == name:
+            if name is None or (isinstance(name, str) and one.name == name):
                 return one
         names = ", ".join(one.name for one in self.parameters)
         raise ParameterError(f"name must be one of {names}; got another, write one of them", parameter="name")

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from discreet.bayes.base import Model, Posterior, Values
 from discreet.bayes.inference import require_model
@@ -17,7 +18,7 @@ from discreet.statistics.measurement import ROWS, Counts, Group, MeasurementPlan
 from discreet.statistics.pricing import priced_noise, stated_relation
 
 WORDS = ("epsilon", "rho", "mu")
-_MOST = 10_000_000  # releases
+_MOST, _DRAWN_AT_ONCE = 10_000_000, 1 << 20  # releases, numbers of noise
 PlanMaker = Callable[..., Any]
 """Takes a price by keyword, such as epsilon=0.5, and returns what it would measure."""
 
@@ -161,17 +162,24 @@ def simulated(
     require_model(model)
     generator = np.random.default_rng(seed)
     shapes = [(plan.adds_up.entries, len(plan.keys)) for plan in plans]
-    noise = [plan.noise.sample((reps, *shape)) for plan, shape in zip(plans, shapes, strict=True)]
+    block = max(1, _DRAWN_AT_ONCE // sum(entries * groups for entries, groups in shapes))
+    noise: list[NDArray[Any]] = []
     for turn in range(reps):
-        values = model.prior(plans, generator)
-        people = model.integers(values, plans, generator)
-        released = [one + added[turn] for one, added in zip(people, noise, strict=True)]
+        if turn % block == 0:
+            drawn = min(block, reps - turn)
+            noise = [plan.noise.sample((drawn, *shape)) for plan, shape in zip(plans, shapes, strict=True)]
+        with np.errstate(all="ignore"):
+            values = model.prior(plans, generator)
+            people = model.integers(values, plans, generator)
+        released = [one + added[turn % block] for one, added in zip(people, noise, strict=True)]
         measured = tuple(
             plan.measured(integers.tolist(), ("simulated", turn, place), None, rehearsed=True)
             for place, (plan, integers) in enumerate(zip(plans, released, strict=True))
         )
         try:
-            found: Posterior | None = model.fit(measured, generator=generator, progress=silent).require_convergence()
+            with np.errstate(all="ignore"):
+                fitted = model.fit(measured, generator=generator, progress=silent)
+                found: Posterior | None = fitted.require_convergence()
         except NotConverged:
             found = None
         yield values, found

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Parameter, Prior, Values
+from discreet.bayes.base import Parameter, Prior, Values, positive
 from discreet.bayes.referee.record_model import RecordModel
 from discreet.errors import ParameterError
-from discreet.laws.number import positive_rational
 from discreet.privacy import Target
 from discreet.statistics.measurement import Group, MeasurementPlan, PowerSums
 
@@ -31,7 +30,7 @@ class BernoulliRecords(RecordModel):
 
     def __post_init__(self) -> None:
         for name in ("a", "b"):
-            positive_rational(getattr(self, name), name=name)
+            positive(getattr(self, name), name)
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -40,7 +39,7 @@ class BernoulliRecords(RecordModel):
 
     def draw_prior(self, chains: int, generator: np.random.Generator) -> Values:
         """Draw from the beta law."""
-        return {"frequency": generator.beta(self.a, self.b, size=chains)}
+        return {"frequency": generator.beta(float(self.a), float(self.b), size=chains)}
 
     def draw_records(self, values: Values, count: int, generator: np.random.Generator) -> NDArray[Any]:
         """Draw ones with their frequency."""
@@ -50,7 +49,7 @@ class BernoulliRecords(RecordModel):
     def draw_parameters(self, records: NDArray[Any], values: Values, generator: np.random.Generator) -> Values:  # noqa: ARG002
         """Draw from the conjugate beta law."""
         ones = records.sum(axis=1)
-        return {"frequency": generator.beta(self.a + ones, self.b + records.shape[1] - ones)}
+        return {"frequency": generator.beta(float(self.a) + ones, float(self.b) + (records.shape[1] - ones))}
 
     def groups(self, records: NDArray[Any], plan: MeasurementPlan) -> NDArray[np.int64]:
         """Ones are counted, zeros are in no group."""
@@ -88,7 +87,7 @@ class CategoricalRecords(RecordModel):
                 parameter="cells",
             )
         for one in self.prior:
-            positive_rational(one, name="prior")
+            positive(one, "prior")
         if len(self.cells) < 2 or len(self.prior) != len(self.cells) or len(set(self.cells)) != len(self.cells):
             raise ParameterError(
                 "cells must be at least two different groups, with one number of the prior for each; got another, "
@@ -106,7 +105,7 @@ class CategoricalRecords(RecordModel):
 
     def draw_prior(self, chains: int, generator: np.random.Generator) -> Values:
         """Draw from the Dirichlet law."""
-        return {"frequency": generator.dirichlet(self.prior, size=chains)}
+        return {"frequency": generator.dirichlet(np.array(self.prior, dtype=np.float64), size=chains)}
 
     def draw_records(self, values: Values, count: int, generator: np.random.Generator) -> NDArray[Any]:
         """Draw the places of cells with their frequencies."""
@@ -117,7 +116,7 @@ class CategoricalRecords(RecordModel):
     def draw_parameters(self, records: NDArray[Any], values: Values, generator: np.random.Generator) -> Values:  # noqa: ARG002
         """Draw from the conjugate Dirichlet law."""
         counts = (records[..., np.newaxis] == np.arange(len(self.cells))).sum(axis=1)
-        weights = generator.standard_gamma(np.asarray(self.prior) + counts)
+        weights = generator.standard_gamma(np.array(self.prior, dtype=np.float64) + counts)
         return {"frequency": weights / weights.sum(axis=1, keepdims=True)}
 
     def groups(self, records: NDArray[Any], plan: MeasurementPlan) -> NDArray[np.int64]:

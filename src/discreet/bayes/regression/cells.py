@@ -248,7 +248,7 @@ def by_group(given: Any, name: str, groups: Sequence[Group], *, whole: bool, exa
                 f"{example}",
                 parameter=name,
             )
-        found[group] = value
+        found[group] = int(value) if whole else float(value)  # numpy's small integers wrap around
     return found
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import Model, Normal, Parameter, Posterior, Values
+from discreet.bayes.base import Model, Normal, Parameter, Posterior, Values, drawn_counts
 from discreet.bayes.evidence import LatentCounts, counting, latent_counts
 from discreet.bayes.regression.cells import (
     Group,
@@ -285,7 +285,7 @@ class PoissonCells(CellRegression):
         """Draw the counts of all cells given the rates."""
         listed = ListedCells.of(plans)
         means = np.ravel(values["rate"]) * np.array(self._exposures(listed))
-        counts = dict(zip(listed.keys, generator.poisson(means).tolist(), strict=True))
+        counts = dict(zip(listed.keys, drawn_counts(means, generator).tolist(), strict=True))
         return [summed(listed, plan, counts) for plan in plans]
 
 

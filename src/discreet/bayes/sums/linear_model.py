@@ -14,7 +14,7 @@ from discreet.bayes.sampling import Joint, sampled
 from discreet.bayes.sums.correlations import correlation_root, log_correlations, partial_correlations
 from discreet.bayes.sums.gram_likelihood import GramLikelihood, clipping_note, exact_sums
 from discreet.bayes.sums.mixed_normal import log_mixing, log_scores
-from discreet.bayes.sums.number_of_rows import NumberOfRows, public_number, stated_number
+from discreet.bayes.sums.number_of_rows import NumberOfRows, drawable, public_number, stated_number
 from discreet.bayes.sums.skewness import left_over_skewness, skewness_note
 from discreet.display import Progress
 from discreet.errors import InputError, ParameterError
@@ -130,7 +130,7 @@ class LinearModel(Model):
         """Draw the rows, clip and round them as the release does, and return their exact sums."""
         predictors = self._predictors(plans)
         stated = values["people"] if "people" in values else NumberOfRows.planned(self.people, plans).known
-        people = int(stated or 0)
+        people = drawable(stated or 0)
         size = len(predictors)
         upper = np.zeros((size, size))
         upper[np.triu_indices(size, 1)] = values.get("correlation", ())

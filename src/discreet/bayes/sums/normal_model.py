@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from discreet.bayes.base import Model, Parameter, Posterior, Prior, Values
 from discreet.bayes.sampling import Joint, Sampled, sampled
 from discreet.bayes.sums.mixed_normal import log_mixing, log_scores
-from discreet.bayes.sums.number_of_rows import NumberOfRows, stated_number
+from discreet.bayes.sums.number_of_rows import NumberOfRows, drawable, stated_number
 from discreet.bayes.sums.power_sums import PowerSumLikelihood
 from discreet.bayes.sums.reading import ColumnSums, column_sums, combinations, one_scale
 from discreet.bayes.sums.skewness import left_over_skewness, skewness_note
@@ -182,7 +182,7 @@ class NormalModel(Model):
         ]
         sums: list[list[list[int]]] = [[] for _ in plans]
         for mean, deviation, size in zip(*laws, strict=True):
-            rows = generator.normal(mean, deviation, int(size))
+            rows = generator.normal(mean, deviation, drawable(size))
             for plan, lines in zip(plans, sums, strict=True):
                 grid = plan.adds_up.scale if isinstance(plan.adds_up, PowerSums) else scale
                 totals = grid.totals(rows, squares=True)

@@ -17,7 +17,7 @@ from discreet.statistics.measurement import MeasurementPlan, PowerSums, Products
 
 Floats = NDArray[np.float64]
 _FREEDOM, _WIDER = 3.0, 2.0
-_MOST_ROWS = 10**12
+_MOST_ROWS, _MOST_DRAWN = 10**12, 10**7
 
 
 def stated_number(people: Any) -> int | Prior | None:
@@ -43,6 +43,21 @@ def public_number(plans: Sequence[MeasurementPlan]) -> int | None:
     """Return the number of rows where the release of a sum makes one public."""
     stated = {plan.adds_up.people for plan in plans if isinstance(plan.adds_up, PowerSums | Products)} - {None}
     return stated.pop() if len(stated) == 1 else None
+
+
+def drawable(people: Any) -> int:
+    """Return how many rows are to be drawn one by one; refuse more than memory should hold.
+
+    >>> drawable(1000.0)
+    1000
+    """
+    if not people <= _MOST_DRAWN:
+        raise ParameterError(
+            f"people must be at most {_MOST_DRAWN:,} where rows are drawn; got more, write fewer people, or leave the "
+            "check of the release out",
+            parameter="people",
+        )
+    return int(people)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from discreet.cli.console import (
     showing_what_is_paid,
     spinner,
 )
+from discreet.display import visible
 from discreet.errors import DiscreetError, ParameterError, PrivateKeys
 from discreet.privacy.guarantees import in_words, plain
 from discreet.query import Answer
@@ -101,12 +102,13 @@ def posterior(
         # what cannot be written or computed is refused before anything is charged
         check_target("--plot", plot, options.DRAWINGS)
         text, price = query_text(sql, file), prices(asked)
+        _check_plotted(parameter, plot, together=together, only_explain=only_explain)
         made = _stated(asked)
         with opened(policy, analyst) as session, spinner(ReadableConsole(stderr=True), "Asking"):
             check_place("--plot", plot, session.policy, policy)
             explained = session.explain(text, **price)
             plans = _known_plans(lambda: explained.plans)
-            model = None if plans is None else require_readable(made(plans), plans)
+            model = None if plans is None else require_readable(made(plans), plans, parameter=parameter)
             if only_explain:
                 _explain(model, plans, parameter, confidence, seed, as_json=as_json)
                 return
@@ -121,6 +123,14 @@ def posterior(
             if plot is not None:
                 drawn = found.plot(parameter, confidence=confidence, together=together)
                 ReadableConsole(stderr=as_json).say_written(drawn.save(plot))
+
+
+def _check_plotted(parameter: str | None, plot: Path | None, *, together: bool, only_explain: bool) -> None:
+    """Refuse words about a picture where none is drawn."""
+    if parameter is not None and plot is None and not only_explain:
+        raise Refusal("--parameter says what --plot draws and --explain plans: add one of them, or leave it out")
+    if together and plot is None:
+        raise Refusal("--together goes with --plot: add it, or leave --together out")
 
 
 def _stated(asked: dict[str, Any]) -> Callable[[Plans], bayes.Model]:
@@ -159,12 +169,12 @@ def _pair(text: str, plans: Plans) -> tuple[str, Any]:
     values = {key[plan.key_names.index(name)] for plan in plans if name in plan.key_names for key in plan.keys}
     if not equals or not values:
         names = ", ".join(dict.fromkeys(name for plan in plans for name in plan.key_names)) or "none: ask with GROUP BY"
-        raise Refusal(f"--success must be KEY=VALUE with a key of the query ({names}); got {text!r}")
+        raise Refusal(f"--success must be KEY=VALUE with a key of the query ({visible(names)}); got {text!r}")
     for value in values:
         if str(value) == wanted or (isinstance(value, bool) and str(value).lower() == wanted.lower()):
             return name, value
     listed = ", ".join(sorted(map(str, values))[:12])
-    raise Refusal(f"--success must name a value of {name} that the answer lists ({listed}); got {text!r}")
+    raise Refusal(f"--success must name a value of {name} that the answer lists ({visible(listed)}); got {text!r}")
 
 
 def _by_group(
@@ -184,7 +194,7 @@ def _by_group(
         words, equals, amount = text.rpartition("=")
         if not equals or words not in groups or groups[words] in found:
             listed = ", ".join([one for one in groups if one][:12]) or "none: write one number"
-            raise Refusal(f"{_written(option)} must be GROUP=NUMBER, each group once ({listed}); got {text!r}")
+            raise Refusal(f"{_written(option)} must be GROUP=NUMBER, each group once ({visible(listed)}); got {text!r}")
         found[groups[words]] = _amount(option, amount)
     return found
 

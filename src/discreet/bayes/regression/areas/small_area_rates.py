@@ -10,7 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from discreet.bayes.base import HalfNormal, LogNormal, Model, Normal, Parameter, Posterior, Prior, Values
+from discreet.bayes.base import (
+    HalfNormal,
+    LogNormal,
+    Model,
+    Normal,
+    Parameter,
+    Posterior,
+    Prior,
+    Values,
+    drawn_counts,
+)
 from discreet.bayes.evidence import Observation, counting, latent_counts
 from discreet.bayes.regression.areas.plane import Plane, Wedge
 from discreet.bayes.regression.areas.pooled_counts import PooledCounts
@@ -141,7 +151,7 @@ class SmallAreaRates(Model):
         """Draw the counts of all areas given the rates."""
         listed = ListedCells.of(plans)
         means = np.ravel(values["rate"]) * np.array(self._exposures(listed))
-        counts = dict(zip(listed.keys, generator.poisson(means).tolist(), strict=True))
+        counts = dict(zip(listed.keys, drawn_counts(means, generator).tolist(), strict=True))
         return [summed(listed, plan, counts) for plan in plans]
 
     def _exposures(self, listed: ListedCells) -> list[float]:
