@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 import discreet as dp
-from discreet.errors import BudgetExceeded, DiscreetError, ParameterError, UnknownName
+from discreet.errors import BudgetExceeded, DiscreetError, ParameterError, UnknownName, UnsupportedSQL
 
 WARDS = ["a", "b", "c"]
 COLUMNS = {"ward": {"values": WARDS}, "cost": {"min": 0, "max": 100}, "refund": {"min": -50, "max": 10}}
@@ -266,6 +266,24 @@ def test_a_sum_without_a_declared_range_takes_it_from_what_a_person_adds(session
     answer = session.sql("SELECT SUM(fee) AS fee FROM visits", epsilon=EXACT, sums={"fee": (-10, 1000)})
     half = PEOPLE // 2
     assert answer.value == pytest.approx(-10 * half + 1000 * half, rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT SUM(n) AS n FROM (SELECT ward, COUNT(*) AS n FROM visits GROUP BY ward)",
+        "SELECT SUM(cost) / COUNT(*) AS mean FROM visits",
+    ],
+)
+def test_bias_that_no_column_would_include_is_not_sold(sql):
+    with dp.Session.from_frames(
+        visits=visits(), unit="person", rows=6, outer_rows=60, budget=dp.PureDP(10), columns=COLUMNS
+    ) as session:
+        with pytest.raises(UnsupportedSQL, match="Select the COUNT or SUM beside it"):
+            session.sql(sql, epsilon=1, bias=True)
+        assert session.balance.spent.epsilon == 0
+        beside = session.sql("SELECT SUM(cost) / COUNT(*) AS mean, COUNT(*) AS n FROM visits", epsilon=1, bias=True)
+        assert beside.bias("n")
 
 
 def test_an_answer_with_bias_holds_the_truth_and_says_what_was_cut():

@@ -240,6 +240,15 @@ def as_released(query: QueryPlan) -> bool:
     )
 
 
+def shown_unchanged(query: QueryPlan) -> set[str]:
+    """Return the names of the keys and aggregates that the answer shows as they are released."""
+    names = [*(key.name for key in query.aggregation.keys), *(one.name for one in query.aggregation.asked)]
+    shown: dict[str, str | None] = {name: name for name in names}
+    for step in query.finish:
+        shown = {name: shown.get(one.name) if isinstance(one, Column) else None for name, one in step.columns}
+    return {name for name in shown.values() if name is not None}
+
+
 def _nameless(query: QueryPlan, ordered: tuple[Aggregate, ...]) -> QueryPlan:
     """Return what is released by a query: without names, order of aggregates and post-processing."""
     aggregation = query.aggregation

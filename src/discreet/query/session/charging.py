@@ -38,7 +38,7 @@ from discreet.query.plan import (
     stated_limits,
 )
 from discreet.query.policy import Policy, TablePolicy, UnitIsRow, UnitLimits
-from discreet.query.pricing import PricedQuery, fresh_digest, nothing_spent, one_of, priced
+from discreet.query.pricing import PricedQuery, fresh_digest, nothing_spent, one_of, priced, shown_unchanged
 from discreet.query.reading import read_answers, read_query
 
 TIMEOUT = 600.0  # seconds that a question waits for the same question in flight, unless `timeout` is given
@@ -125,7 +125,13 @@ class Charging:
         ):
             handle, rows = None, None
         options: dict[str, Any] = {"rows_expected": rows_expected, "bounded": handle, "bounded_rows": rows}
-        return priced(query, self.policy, price, limits=stated, bias=bias, **options)
+        made = priced(query, self.policy, price, limits=stated, bias=bias, **options)
+        if bias and shown_unchanged(query).isdisjoint(made.cuts):
+            raise UnsupportedSQL(
+                "bias=True says how much is cut of a COUNT or SUM that the answer shows as it is, and this one shows "
+                "only what is computed. Select the COUNT or SUM beside it, or leave bias= out. Nothing was spent."
+            )
+        return made
 
     def statement(
         self,
