@@ -334,6 +334,17 @@ def test_ranges_beyond_what_floats_can_square_are_refused(asked):
     read("SELECT @ FROM visits".replace("@", asked), bounds={"fee": (0, 1e149)})
 
 
+@pytest.mark.parametrize(
+    ("frame", "sides"),
+    [("ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING", (-2, 1)), ("RANGE UNBOUNDED PRECEDING", None)],
+)
+def test_the_frame_of_a_window_means_the_same_in_any_capitals(frame, sides):
+    spelled = [frame, frame.lower(), frame.title(), frame.replace("PRECEDING", "preceding"), frame.swapcase().title()]
+    for one in spelled:
+        query = read("SELECT SUM(COUNT(*)) OVER (ORDER BY region @) AS n FROM visits GROUP BY region".replace("@", one))
+        assert query.finish[0].windows[0][1].frame == sides
+
+
 def test_a_select_of_very_many_items_is_refused():
     listed = ", ".join(f"COUNT(*) AS n{place}" for place in range(501))
     for sql in ("SELECT @ FROM visits", "SELECT COUNT(*) FROM (SELECT @ FROM visits)"):
