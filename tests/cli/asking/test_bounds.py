@@ -37,6 +37,18 @@ def test_bounds_of_the_question_stand_in_place_of_the_policys(policy: Path) -> N
     assert "of visits a patient adds no more than 5 to a group" in str(clipped["left out"])
 
 
+@pytest.mark.parametrize("option", ["keys", "sums", "bounds"])
+def test_a_name_that_is_stated_twice_is_refused(option: str) -> None:
+    given = ("ward=a", "ward = b") if option == "keys" else ("cost=0:1", "cost=0:2")
+    with pytest.raises(Refusal, match=f"--{option} names one column twice"):
+        ranges_and_keys({option: tuple(one.replace(" ", "") for one in given)})
+
+
+def test_a_list_of_lists_of_any_depth_is_refused() -> None:
+    with pytest.raises(Refusal, match="no list of JSON"):
+        ranges_and_keys({"keys": ("ward=" + "[" * 200_000,)})
+
+
 def test_ranges_and_keys_are_read_exactly() -> None:
     found = ranges_and_keys(
         {

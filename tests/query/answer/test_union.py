@@ -8,7 +8,7 @@ from fractions import Fraction
 import pandas as pd
 import pytest
 
-from discreet.errors import BudgetExceeded, ParameterError, QueryRefused
+from discreet.errors import BudgetExceeded, LedgerMismatch, ParameterError, QueryRefused
 from discreet.privacy import ZCDP, ApproxDP, GaussianDP, PureDP
 from discreet.query import Rounding, Session
 
@@ -127,3 +127,16 @@ def test_a_name_for_a_retry_names_every_part():
         two = session.sql(BOTH, epsilon=1, idempotency="monday")
     assert one.rows == two.rows
     assert session.ledger.balance().charges == 2
+
+
+def test_a_name_for_a_retry_belongs_to_one_request_whether_it_has_parts_or_not():
+    with opened(PureDP(3)) as session:
+        session.sql("SELECT COUNT(*) AS n FROM t WHERE cost > 10", epsilon=1, idempotency="monday")
+        spent = session.balance.charges
+        for name, error in (("monday", LedgerMismatch), (5, ParameterError), ("", ParameterError)):
+            with pytest.raises(error, match="Nothing was spent"):
+                session.sql(BOTH, epsilon=1, idempotency=name)
+        assert session.balance.charges == spent
+        session.sql(BOTH, epsilon=1, idempotency="tuesday")
+        with pytest.raises(LedgerMismatch):
+            session.sql("SELECT COUNT(*) AS n FROM t WHERE cost > 20", epsilon=1, idempotency="tuesday")

@@ -311,6 +311,40 @@ def test_ranges_and_keys_of_the_call_go_by_name(given):
             read("SELECT SUM(fee) FROM visits", **{name: given})
 
 
+@pytest.mark.parametrize("name", ["bounds", "sums"])
+@pytest.mark.parametrize("pair", [None, 5, (5, 0), (0, float("inf")), (0, 1, 2), ("0", "x"), {"low": 0}])
+def test_a_range_that_is_none_is_refused_by_its_name_on_one_line(name, pair):
+    with pytest.raises(
+        ParameterError, match=rf"^{name}= for 'fee .31m x+\.\.\.' must be a pair .*Nothing was spent\.$"
+    ):
+        read("SELECT SUM(fee) FROM visits", **{name: {"fee\x1b[31m\n" + "x" * 10_000: pair}})
+
+
+def test_keys_that_are_refused_say_that_nothing_was_spent():
+    for values in ([], ["a", "a"], [None], "a", [...], [3.5]):
+        with pytest.raises(ParameterError, match=r"^keys= .*Nothing was spent\.$"):
+            read("SELECT ward, COUNT(*) FROM visits GROUP BY ward", keys={"ward": values})
+
+
+@pytest.mark.parametrize("asked", ["SUM(fee)", "AVG(fee)", "MEDIAN(fee)", "STDDEV(fee)", "CORR(fee, cost)"])
+def test_ranges_beyond_what_floats_can_square_are_refused(asked):
+    for ends in ((0, 1e155), (-1e308, 1e308), (1e200, 1e201)):
+        with pytest.raises(MissingBound, match="too wide"):
+            read("SELECT @ FROM visits".replace("@", asked), bounds={"fee": ends})
+    read("SELECT @ FROM visits".replace("@", asked), bounds={"fee": (0, 1e149)})
+
+
+@pytest.mark.parametrize(
+    ("frame", "sides"),
+    [("ROWS BETWEEN 2 PRECEDING AND 1 FOLLOWING", (-2, 1)), ("RANGE UNBOUNDED PRECEDING", None)],
+)
+def test_the_frame_of_a_window_means_the_same_in_any_capitals(frame, sides):
+    spelled = [frame, frame.lower(), frame.title(), frame.replace("PRECEDING", "preceding"), frame.swapcase().title()]
+    for one in spelled:
+        query = read("SELECT SUM(COUNT(*)) OVER (ORDER BY region @) AS n FROM visits GROUP BY region".replace("@", one))
+        assert query.finish[0].windows[0][1].frame == sides
+
+
 def test_a_select_of_very_many_items_is_refused():
     listed = ", ".join(f"COUNT(*) AS n{place}" for place in range(501))
     for sql in ("SELECT @ FROM visits", "SELECT COUNT(*) FROM (SELECT @ FROM visits)"):

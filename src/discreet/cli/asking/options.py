@@ -190,7 +190,7 @@ def _listed(text: str) -> tuple[str, list[Any]]:
         return name.strip(), [... if one.strip() == "..." else _value(one) for one in values.split(",")]
     try:
         found = json.loads(values)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise Refusal(f'--keys {name}: is no list of JSON, such as ["a, b", "c"]') from None
     return name.strip(), [_value(one, plain=False) if isinstance(one, str) else one for one in found]
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any, NoReturn, Self
 
-from discreet.errors import NotCopyable
+from discreet.errors import NotCopyable, ParameterError
 from discreet.laws.number import Number
 from discreet.ledger import Balance, Charge, Ledger, MemoryLedger, SqliteLedger
 from discreet.privacy import Guarantee
@@ -202,11 +202,13 @@ class Session:
         if union is None:
             return self._answer(parts[0], sql, rounding, idempotency, timeout)
         charging.check_together(parts)
-        names = [f"{idempotency} ({place} of {len(parts)})" for place in range(1, len(parts) + 1)]
-        answers = [
-            self._answer(made, sql, rounding, name if idempotency is not None else None, timeout)
-            for made, name in zip(parts, names, strict=True)
-        ]
+        if idempotency is not None and not (isinstance(idempotency, str) and idempotency):
+            raise ParameterError(
+                "idempotency must be a text that is not empty. Nothing was spent.", parameter="idempotency"
+            )
+        # the first part has the name itself, so that it is bound to this request like any other
+        names = [idempotency, *(idempotency and f"{idempotency} ({place})" for place in range(2, len(parts) + 1))]
+        answers = [self._answer(made, sql, rounding, name, timeout) for made, name in zip(parts, names, strict=True)]
         charging.last = guarantee_together(parts)
         return put_together(union, answers, sql)
 

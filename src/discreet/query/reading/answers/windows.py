@@ -215,9 +215,10 @@ def _frame(node: exp.Expr, spec: exp.Expr | None, *, ordered: bool) -> tuple[int
     only(spec, "kind", "start", "start_side", "end", "end_side")
     low = _side(spec.args.get("start"), spec.args.get("start_side"))
     high = _side(spec.args.get("end") or "CURRENT ROW", spec.args.get("end_side"))
-    if spec.args.get("kind") == "RANGE" and low is None and high in (0, None):
+    kind = str(spec.args.get("kind")).upper()  # sqlglot keeps the letters as they were written
+    if kind == "RANGE" and low is None and high in (0, None):
         return (None, None) if high is None or not ordered else None
-    if spec.args.get("kind") != "ROWS":
+    if kind != "ROWS":
         raise UnsupportedSQL(
             f"The frame of {shown(node)!r} is not understood. Write ROWS BETWEEN 2 PRECEDING AND CURRENT ROW."
         )
@@ -231,4 +232,4 @@ def _side(end: object, side: object) -> int | None:
     if end == "UNBOUNDED":
         return None
     rows = _whole(end if isinstance(end, exp.Expr) else exp.Null(), "A frame", least=0)
-    return -rows if side == "PRECEDING" else rows
+    return -rows if str(side).upper() == "PRECEDING" else rows
