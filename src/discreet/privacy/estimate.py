@@ -203,4 +203,4 @@ def _rounded(value: Number, places: int, rounding: str) -> str:
 
 
 def _percent(confidence: float) -> str:
-    return f"{100 * confidence:.6g}"
+    return f"{100 * confidence:.12g}"
