@@ -30,6 +30,8 @@ def estimate(value=0.412, low=0.371, high=0.453, confidence=0.95, target=Target.
         (estimate(10, -math.inf, 12), "10 [-∞, 12] (95 %, table)"),
         (estimate(Fraction(1, 3), 0.3, 0.4), "0.333 [0.300, 0.400] (95 %, table)"),
         (estimate(123.456, 100.0, 150.0), "123 [100, 150] (95 %, table)"),
+        (estimate(41, 38, 44, 1 - 0.05 / 9), "41 [38, 44] (99.4444 %, table)"),
+        (estimate(41, 38, 44, 1 - 1e-10), "41 [38, 44] (99.99999999 %, table)"),
     ],
 )
 def test_an_estimate_reads_to_the_digits_that_mean_something(made, text):

@@ -203,4 +203,5 @@ def _rounded(value: Number, places: int, rounding: str) -> str:
 
 
 def _percent(confidence: float) -> str:
-    return f"{100 * confidence:.6g}"
+    short = f"{100 * confidence:.6g}"
+    return f"{100 * confidence:.12g}" if short == "100" else short  # never 100 % for what is below

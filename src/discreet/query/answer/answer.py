@@ -183,7 +183,7 @@ class Answer:
         held = stated_confidence(confidence)
         each = 1.0 - (1.0 - held) / max(self._cells, 1) if together else held
         names, columns = self._with_intervals(each)
-        words = f"{100 * held:.6g} % intervals{' that hold together' if together else ''}, for the table as bounded"
+        words = f"{100 * held:.12g} % intervals{' that hold together' if together else ''}, for the table as bounded"
         if self.priced.cuts and self.derived:
             words += "; columns that were computed do not include what bounding cuts"
         if any(low is None for name in self.measured + self.derived for _, low, _ in self._intervals(name, each)):

@@ -70,7 +70,7 @@ def answer_plot(answer: Answer, column: str | None, confidence: float) -> Plot:
 def _interval_words(estimates: Sequence[Estimated], confidence: float) -> str:
     """Say which intervals are drawn; all of a column are bought, or none."""
     bought = not estimates or any(low is not None for _, low, _ in estimates)
-    return f"with {100 * confidence:.6g} % intervals" if bought else NO_INTERVAL
+    return f"with {100 * confidence:.12g} % intervals" if bought else NO_INTERVAL
 
 
 def _line(drawn: _Drawn) -> Plot:

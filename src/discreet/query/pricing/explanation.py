@@ -191,7 +191,7 @@ def _aggregates(made: PricedQuery, rows_expected: int | None, confidence: float)
     if made.selection is not None and made.selection_part is not None and not made.selection.asked:
         rows.append(["(keys)", _part(made.selection_part), None, "", made.selection.words(made.selection_part)])
     unit = made.cost.word
-    title = f"half-width at {100 * confidence:.6g} %" + (
+    title = f"half-width at {100 * confidence:.12g} %" + (
         f" for {rows_expected:,} rows a group" if rows_expected else ""
     )
     return Table(["aggregate", unit, "noise (st. dev.)", title, "released"], rows, digits=5)

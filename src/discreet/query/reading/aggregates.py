@@ -160,7 +160,7 @@ class Aggregates:
             if not one.section:
                 return (
                     f"{text} needs a range for {one.name!r}, which is computed for each {self.unit}. Write {instead}, "
-                    f'or give it with the query: bounds={{"{one.name}": (0, 50)}}.'
+                    f'or give it with the query: bounds={{"{one.name}": (0, 500)}}.'
                 )
             return (
                 f'{text} needs a range for "{one.name}". Add {one.name} = {{min = 0, max = ...}} under '
