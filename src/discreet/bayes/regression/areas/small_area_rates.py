@@ -34,7 +34,7 @@ from discreet.statistics.measurement import Measurement, MeasurementPlan
 Floats = NDArray[np.float64]
 _SPREAD = HalfNormal(1.0)
 _LEAST = 1e-6  # a spread this small is none
-_LOOKS = 1000
+_LOOKS = 400
 _FAR = 500.0  # logarithms of means beyond it are no floats with room to multiply
 
 

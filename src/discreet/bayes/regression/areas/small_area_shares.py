@@ -22,7 +22,7 @@ from discreet.statistics.measurement import Measurement, MeasurementPlan
 
 Floats = NDArray[np.float64]
 _CENTER, _SPREAD = Normal(0.0, 1.5), HalfNormal(1.0)
-_LOOKS = 1000
+_LOOKS = 400
 _LEAST = 1e-6  # a spread this small is none
 
 
