@@ -32,8 +32,8 @@ def positive(value: object, name: str) -> float:
     if exact is None or not Fraction(1, 2 * _LARGEST) < exact <= _LARGEST:
         shown = as_stated(value) if isinstance(value, int | float) else type(value).__name__
         raise ParameterError(
-            f"{name} must be a number greater than 0, or the prior is improper, from 1e-300 to 1e300; got {shown}, "
-            "write for example 1",
+            f"{name} must be a number greater than 0, or the prior is improper, and finite, from 1e-300 to 1e300; "
+            f"got {shown}, write for example 1",
             parameter=name,
         )
     return float(exact)
