@@ -49,10 +49,11 @@ pytestmark = pytest.mark.filterwarnings("ignore::discreet.errors.SenselessParame
 )
 def test_a_suggestion_is_one_charge_at_its_price_and_its_parts_add_up_to_it(budget, price):
     from discreet.query.pricing import read_price
-    from discreet.query.session.suggest import _of_query, _Work
+    from discreet.query.session.numbers_of_units import of_query
+    from discreet.query.session.suggest import _Work
 
     with dp.Session.from_frames(visits=visits(), unit="person", rows=50, budget=budget, columns=COLUMNS) as session:
-        work = _Work(session._charging, _of_query(session._charging, QUERY, None, None), read_price(**price), 4)
+        work = _Work(session._charging, of_query(session._charging, QUERY, None, None), read_price(**price), 4)
         whole = session.suggest(QUERY, **price)
         assert whole.guarantee == work.cost.guarantee
         parts = [*work.first.parts, *work.second(400.0, 3).parts]
@@ -215,14 +216,15 @@ def test_rows_that_are_units_have_nothing_to_bound():
 def test_neighbors_are_asked_alike():
     """The plan, the price, the digest and the statements follow from public words; people change the noise alone."""
     from discreet.query.pricing import read_price
-    from discreet.query.session.suggest import _of_query, _Work
+    from discreet.query.session.numbers_of_units import of_query
+    from discreet.query.session.suggest import _Work
 
     told = []
     for frame in (visits(), visits().query("person > 7")):
         with dp.Session.from_frames(
             visits=frame, unit="person", rows=50, budget=dp.PureDP(9), columns=COLUMNS, lineage="hospital"
         ) as session:
-            work = _Work(session._charging, _of_query(session._charging, QUERY, None, None), read_price(epsilon=1), 4)
+            work = _Work(session._charging, of_query(session._charging, QUERY, None, None), read_price(epsilon=1), 4)
             texts = [session.engine.text(one) for one in (*work.first.requests, *work.second(400.0, 3).requests)]
             told.append((work.digest, texts, work.cost))
     assert told[0] == told[1]

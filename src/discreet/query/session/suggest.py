@@ -15,113 +15,36 @@ from typing import Any
 
 from discreet.errors import DiscreetError, ParameterError
 from discreet.privacy import Price
-from discreet.query.expression import Column, Expression, Operation, Type, typing_rules
 from discreet.query.measures import QuantilesOfGroups
 from discreet.query.plan import (
     LARGEST_BOUND,
-    LARGEST_END,
     Aggregate,
     Aggregation,
     Engine,
-    FilterRows,
     MeasureKind,
-    PerUnit,
     QueryPlan,
-    RowSource,
-    Scan,
-    UnitValue,
-    UnitValueKind,
     canonical,
-    table_named,
-    written_expression,
 )
-from discreet.query.policy import UnitColumn, UnitIsRow, UnitLink, header, key_in_toml
+from discreet.query.policy import header, key_in_toml
 from discreet.query.pricing import PricedQuery, cost_under, priced
 from discreet.query.pricing.price import Cost
 from discreet.query.session.charging import Charging
+from discreet.query.session.numbers_of_units import (
+    COUNTS,
+    STEPS,
+    WHOLE,
+    LookedAt,
+    NumberOfUnit,
+    called,
+    of_query,
+    of_table,
+)
 from discreet.query.session.suggestion import SuggestedBound, Suggestion
-from discreet.statistics.columns import FixedPoint
 
-_LARGEST = 17.0  # logarithm of the largest number of rows that is looked for, about 24 million
-_WIDEST = 30.0  # logarithm of the largest sum, in thousandths of the largest value
-_FARTHEST = 35.0  # logarithm of the largest value of a column
-_SMALL = 1000
 _MOST_TIMES = 1e9
 _GROUPS_LEVEL = Fraction(95, 100)
-_FEW_GROUPS = 10  # taken for keys whose values are private
-_MOST_LISTED = 1000
 _HELD = 0.95
 _SAFE = 0.99  # so sure the rank error is kept: so rarely a quantile lies beyond all people, where all are alike too
-_STEPS = (
-    20  # of a logarithm: numbers are told apart by steps of 5 %; finer ones would leave more places beyond all people
-)
-_COUNTS = (MeasureKind.COUNT_ROWS, MeasureKind.COUNT_VALUES)
-_WHOLE = (MeasureKind.COUNT_UNITS, MeasureKind.COUNT_DISTINCT)
-
-
-@dataclass(frozen=True, slots=True)
-class _Target:
-    """A number of each unit of which a quantile is released: how it is computed, drawn out and written."""
-
-    name: str
-    kind: str  # rows, rows_per_group, groups, sum, values
-    number: UnitValue  # over the rows, or over the rows of each unit and group
-    side: int  # 1 for an upper end, -1 for a lower one
-    range: float
-    scale: float = 1.0  # what 1 stands for under the logarithm
-
-    @property
-    def label(self) -> str:
-        """What tells it from other targets."""
-        return f"{self.kind} {self.name} {self.side}"
-
-    @property
-    def argument(self) -> Expression:
-        """The number of a unit under a logarithm, which is as fine for small bounds as for large ones, in whole steps.
-
-        Steps are rounded up, so that what a quantile stands for is no less than the number at its place.
-        """
-        ends = typing_rules.literal(-self.range), typing_rules.literal(self.range)
-        inside = typing_rules.apply(Operation.CLAMP, self._logarithm, *ends)
-        return typing_rules.apply(
-            Operation.CEIL, typing_rules.apply(Operation.MULTIPLY, inside, typing_rules.literal(float(_STEPS)))
-        )
-
-    @property
-    def _logarithm(self) -> Expression:
-        number = typing_rules.apply(Operation.CAST, _column(self.number), type=Type.REAL)
-        sided = number if self.side > 0 else typing_rules.apply(Operation.NEGATE, number)
-        if self.kind == "values":
-            size = typing_rules.apply(Operation.LN, _plus_one(typing_rules.apply(Operation.ABS, sided)))
-            return typing_rules.apply(Operation.MULTIPLY, typing_rules.apply(Operation.SIGN, sided), size)
-        there = typing_rules.apply(Operation.GREATEST, sided, typing_rules.literal(0.0))
-        scaled = typing_rules.apply(Operation.MULTIPLY, there, typing_rules.literal(1.0 / self.scale))
-        return typing_rules.apply(Operation.LN, _plus_one(scaled))
-
-    def aggregate(self, level: Fraction) -> Aggregate:
-        """Return the quantile that is asked."""
-        most = Fraction(math.ceil(self.range * _STEPS))
-        ends = -most if self.kind == "values" else Fraction(0), most
-        return Aggregate(self.label, MeasureKind.QUANTILE, self.argument, ends, level)
-
-    def decoded(self, steps: float) -> float:
-        """Return a quantile as the number that it stands for."""
-        value = steps / _STEPS
-        return math.copysign(math.expm1(abs(value)), value) * self.scale * self.side + 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class _Looked:
-    """What is looked at: the rows of each unit, the targets, and how many groups an answer has."""
-
-    said: str
-    units: RowSource
-    first: tuple[_Target, ...]  # beside the count, at a level that is known
-    then: tuple[_Target, ...]  # at levels that follow from the count
-    groups: int
-    measures: int  # of the answer
-    query: QueryPlan | None
-    table: str
 
 
 def suggest(
@@ -159,7 +82,7 @@ def suggest(
                 "was spent.",
                 parameter=parameter,
             )
-    looked = _of_table(charging, name, _names(columns)) if table else _of_query(charging, name, bounds, keys)
+    looked = of_table(charging, name, columns) if table else of_query(charging, name, bounds, keys)
     work = _Work(charging, looked, price, Fraction(multiple))
     work.check()
     request = charging.request(
@@ -188,7 +111,7 @@ class _Work:
     """One suggestion: its price in two parts, the queries that are asked, and what is made of their answers."""
 
     charging: Charging
-    looked: _Looked
+    looked: LookedAt
     price: Price
     multiple: Fraction
 
@@ -324,7 +247,7 @@ class _Work:
         return tuple(made), self._arguments(arguments, sums)
 
     @staticmethod
-    def _every(one: _Target) -> int:
+    def _every(one: NumberOfUnit) -> int:
         """Return the largest number that a target can be, as the range of its logarithm says."""
         return min(round(math.expm1(one.range)), LARGEST_BOUND)
 
@@ -332,9 +255,9 @@ class _Work:
         """Return arguments of `sql`: sums and counts are clipped for each unit, and rows bound what is left."""
         if self.looked.query is None:
             return {}
-        asked = [one for one in self.looked.query.aggregation.asked if one.kind not in _WHOLE]
+        asked = [one for one in self.looked.query.aggregation.asked if one.kind not in WHOLE]
         each = limits.get("rows_per_group") or limits.get("rows")
-        sums |= {_named(one): (0, each) for one in asked if one.kind in _COUNTS and each is not None}
+        sums |= {called(one): (0, each) for one in asked if one.kind in COUNTS and each is not None}
         kept = {name: one for name, one in limits.items() if self._weighed or name == "groups"}
         return kept | ({"sums": sums} if sums else {})
 
@@ -342,13 +265,13 @@ class _Work:
     def _weighed(self) -> bool:
         """Whether something is asked that rows of a unit weigh in: no sum, no count, no number of units or values."""
         asked = self.looked.query.aggregation.asked if self.looked.query is not None else ()
-        return any(one.kind not in (*_COUNTS, *_WHOLE, MeasureKind.SUM) for one in asked)
+        return any(one.kind not in (*COUNTS, *WHOLE, MeasureKind.SUM) for one in asked)
 
     def _line(self, kind: str, bound: Any, name: str) -> str:
         """Return what is written for a bound: an argument, or a line of the policy."""
         if self.looked.query is not None:
             asked = self.looked.query.aggregation.asked
-            counts = [f"{json.dumps(_named(one))}: (0, {bound})" for one in asked if one.kind in _COUNTS]
+            counts = [f"{json.dumps(called(one))}: (0, {bound})" for one in asked if one.kind in COUNTS]
             lines = [f"{kind}={bound}"] if kind == "groups" or self._weighed else []
             if kind == "sum":
                 lines = [f"sums={{{json.dumps(name)}: ({bound[0]:g}, {bound[1]:g})}}"]
@@ -403,153 +326,13 @@ def _released(made: PricedQuery, engine: Engine) -> dict[str, tuple[float, float
     return found
 
 
-def _one_end(one: _Target, found: Mapping[str, tuple[float, float | None, float | None]]) -> list[float | None]:
+def _one_end(one: NumberOfUnit, found: Mapping[str, tuple[float, float | None, float | None]]) -> list[float | None]:
     """Return a quantile with its interval as numbers of the target."""
     value, low, high = found[one.label]
     if low is None or high is None:
         return [one.decoded(value), None, None]
-    least = max(low - 1, float(-1 if one.kind == "values" else 0) * one.range * _STEPS)  # steps were rounded up
+    least = max(low - 1, float(-1 if one.kind == "values" else 0) * one.range * STEPS)  # steps were rounded up
     return [one.decoded(value), *sorted([one.decoded(least), one.decoded(high)])]
-
-
-def _of_query(
-    charging: Charging, sql: str, bounds: Mapping[str, Any] | None, keys: Mapping[str, Any] | None
-) -> _Looked:
-    """Return what is looked at for a query: groups of a unit, its rows, and what it adds to each sum."""
-    query = charging.read(sql, bounds=bounds, keys=keys)
-    aggregation = query.aggregation
-    source = _within_domains(aggregation)
-    asked = [one for one in aggregation.asked if one.kind not in _WHOLE]
-    rows = UnitValue("rows", UnitValueKind.COUNT_ROWS, None, Type.INTEGER)
-    sums = {f"sum {place}": one for place, one in enumerate(asked) if one.kind is MeasureKind.SUM}
-    inner = [rows, *(_summed(name, one) for name, one in sums.items())]
-    keyed = [(f"key {place}", key.expression) for place, key in enumerate(aggregation.keys)]
-    pairs = PerUnit(source, tuple(keyed), tuple(inner))
-    several = bool(aggregation.keys) and not aggregation.source.single
-    targets: list[_Target] = []
-    if any(one.kind is not MeasureKind.SUM for one in asked) and not aggregation.source.single:
-        number = UnitValue("most rows", UnitValueKind.MAX, _column(rows), Type.INTEGER)
-        kind = "rows_per_group" if aggregation.keys else "rows"
-        targets.append(_Target(kind, kind, number, 1, _LARGEST))
-    for name, one in sums.items():
-        targets += _of_sum(one, name)
-    groups = UnitValue("groups", UnitValueKind.COUNT_ROWS, None, Type.INTEGER)
-    every = math.prod(len(key.domain) if key.domain is not None else _FEW_GROUPS for key in aggregation.keys)
-    most = math.log1p(every) if aggregation.public else _LARGEST
-    first = [_Target("groups", "groups", groups, 1, most)] if several and every > 1 else []
-    if not targets and not first:
-        raise ParameterError(
-            f"there is nothing to suggest: every {charging.policy.unit} has one row here and counts in full. Nothing "
-            "was spent.",
-            parameter="of",
-        )
-    units = PerUnit(pairs, (), tuple(one.number for one in (*first, *targets)))
-    said = " ".join(sql.split())
-    return _Looked(said, units, tuple(first), tuple(targets), every, max(len(asked), 1), query, aggregation.table)
-
-
-def _of_sum(one: Aggregate, name: str) -> list[_Target]:
-    """Return the upper end of what a unit adds to a sum in a group, and the lower end where it may be below 0."""
-    low, high = one.bounds or (Fraction(0), Fraction(1))
-    scale = float(max(abs(low), abs(high))) / _SMALL
-    column = typing_rules.column(name, Type.REAL)
-    top = UnitValue(f"{name} high", UnitValueKind.MAX, column, Type.REAL)
-    bottom = UnitValue(f"{name} low", UnitValueKind.MIN, column, Type.REAL)
-    found = [_Target(_named(one), "sum", top, 1, _WIDEST, scale)]
-    return found if low >= 0 else [*found, _Target(_named(one), "sum", bottom, -1, _WIDEST, scale)]
-
-
-def _named(one: Aggregate) -> str:
-    """Return how `sums=` names an aggregate: by its name in the answer, or as it is written where it has none."""
-    if not one.name.startswith("#"):
-        return one.name
-    word = one.kind.value.partition("(")[0]
-    return "COUNT(*)" if one.argument is None else f"{word}({written_expression(one.argument)})"
-
-
-def _summed(name: str, one: Aggregate) -> UnitValue:
-    """Return what a unit adds to a sum, values clipped to their range."""
-    if one.bounds is None:
-        raise AssertionError("a sum has bounds")
-    return UnitValue(name, UnitValueKind.SUM, one.argument, Type.REAL, FixedPoint.between(one.bounds))
-
-
-def _within_domains(aggregation: Aggregation) -> RowSource:
-    """Return the rows that are in a public group, where the values are few enough to list."""
-    source = aggregation.source
-    for key in aggregation.keys:
-        if key.domain is not None and len(key.domain) <= _MOST_LISTED and None not in key.domain:
-            listed = [typing_rules.literal(value) for value in key.domain]
-            source = FilterRows(source, typing_rules.apply(Operation.IN, key.expression, *listed))
-    return source
-
-
-def _names(columns: Sequence[str] | None) -> list[str] | None:
-    """Return the names of columns, one or several, as they were given."""
-    listed = [columns] if isinstance(columns, str) else columns
-    if listed is not None and not (isinstance(listed, list | tuple) and all(isinstance(one, str) for one in listed)):
-        raise ParameterError(
-            'columns= is a list of names of columns, such as ["cost", "age"]. Nothing was spent.', parameter="columns"
-        )
-    return None if listed is None else list(listed)
-
-
-def _of_table(charging: Charging, name: str, columns: list[str] | None) -> _Looked:
-    """Return what is looked at for a table: rows, groups by public columns, values and sums of numbers."""
-    if name.casefold() in {one.casefold() for one in charging.policy.views}:
-        shown = name[:80]
-        raise ParameterError(
-            f"{shown} is a view: ask about a table, or about a question, such as 'SELECT COUNT(*) AS n FROM {shown}'. "  # noqa: S608
-            "Nothing was spent.",
-            parameter="of",
-        )
-    table = table_named(charging.policy, name)
-    if isinstance(table.unit, UnitIsRow):
-        raise ParameterError(
-            f"every row of {table.name} is a {charging.policy.unit} of its own, so there is nothing to bound. Nothing "
-            "was spent.",
-            parameter="of",
-        )
-    own = {table.unit.column} if isinstance(table.unit, UnitColumn | UnitLink) else set()
-    links = [one.unit for one in charging.policy.tables.values() if isinstance(one.unit, UnitLink)]
-    led_to = {one.key for one in links if one.table == table.name}  # numbers of rows, of which nobody asks a range
-    unknown = [one for one in columns or [] if one not in table.columns]
-    if unknown:
-        raise ParameterError(f"{table.name} has no column {unknown[0][:80]!r}. Nothing was spent.", parameter="columns")
-    first: list[_Target] = []
-    rows = UnitValue("rows", UnitValueKind.COUNT_ROWS, None, Type.INTEGER)
-    then = [_Target("rows", "rows", rows, 1, _LARGEST)]
-    for one in table.columns.values():
-        if one.name in own or (one.name in led_to if columns is None else one.name not in columns):
-            continue
-        column = typing_rules.column(one.name, one.type, one.interval if one.type.numeric else None)
-        if one.domain is not None:
-            number = UnitValue(f"groups by {one.name}", UnitValueKind.COUNT_DISTINCT, column, Type.INTEGER)
-            first.append(_Target(one.name, "groups", number, 1, math.log1p(len(one.domain))))
-        elif one.type.numeric and one.interval is not None and _has_sums(one.interval):
-            asked = Aggregate(one.name, MeasureKind.SUM, column, one.interval)
-            for target in _of_sum(asked, f"sum of {one.name}"):
-                then.append(replace(target, number=_summed(f"sum of {one.name}", asked)))
-        elif one.type.numeric and one.interval is None:
-            for kind, side in ((UnitValueKind.MAX, 1), (UnitValueKind.MIN, -1)):
-                number = UnitValue(f"{kind.value} of {one.name}", kind, column, one.type)
-                then.append(_Target(one.name, "values", number, side, _FARTHEST))
-    numbers = {one.number.name: one.number for one in (*first, *then)}
-    units = PerUnit(Scan(table.name), (), tuple(numbers.values()))
-    return _Looked(table.name, units, tuple(first), tuple(then), 1, 1, None, table.name)
-
-
-def _has_sums(ends: tuple[Fraction, Fraction]) -> bool:
-    """Whether values in a range are summed: it has some width, and ends that a query may state."""
-    return ends[0] < ends[1] and max(map(abs, ends)) <= LARGEST_END
-
-
-def _column(value: UnitValue) -> Column:
-    return typing_rules.column(value.name, value.type)
-
-
-def _plus_one(expression: Expression) -> Expression:
-    return typing_rules.apply(Operation.ADD, expression, typing_rules.literal(1.0))
 
 
 def _nice(value: float) -> float:
