@@ -92,7 +92,11 @@ def test_two_rehearsals_are_about_two_made_up_tables():
 @pytest.mark.parametrize(
     ("released", "message"),
     [
-        (lambda asked: asked.sql("SELECT MEDIAN(x) FROM t", epsilon=1), r"quantiles alone.*ask COUNT\(\*\)"),
+        (lambda asked: asked.sql("SELECT MEDIAN(x) FROM t", epsilon=1), r"quantiles.*.*ask COUNT\(\*\)"),
+        (
+            lambda asked: asked.sql("SELECT CORR(x, x) FROM t", epsilon=1),
+            r"got an answer without any.*correlations.*ask COUNT\(\*\)",
+        ),
         (lambda asked: asked.top("SELECT g, COUNT(*) FROM t GROUP BY g", k=1, epsilon=1), r"session\.top"),
         (lambda asked: asked.watch(10, epsilon=1), r"session\.watch"),
         (lambda _: Count(relation=dp.Relation.ADD_REMOVE, epsilon=1)([1, 2]), r"got Estimate.*statistic\.measurements"),

@@ -61,8 +61,9 @@ def _nothing(released: Any) -> InputError:
     kind = type(released).__name__
     if kind == "Answer":
         return InputError(
-            "released must hold noisy counts or sums; got an answer with quantiles alone, whose noise is in rank, or "
-            "with numbers of different values, ask COUNT(*), SUM, AVG or VARIANCE instead"
+            "released must hold noisy counts or sums; got an answer without any, as quantiles, numbers of different "
+            "values, correlations, and what sums= clips for each unit are none over rows, ask COUNT(*), SUM, AVG or "
+            "VARIANCE instead"
         )
     if kind in ("TopAnswer", "Watch", "Hit"):
         asked = "session.top" if kind == "TopAnswer" else "session.watch"
