@@ -25,7 +25,7 @@ from discreet.bayes.counts.trees.descent import drawn, law, outsides, within
 from discreet.bayes.counts.trees.ranges import bound_cells, log_likelihood, require_reachable
 from discreet.bayes.counts.trees.sums import SumPart, TreePart, collect
 from discreet.bayes.counts.trees.tilts import start, tilt
-from discreet.errors import InputError, NotConverged
+from discreet.errors import InputError, NotConverged, ParameterError
 
 _LARGEST_ERROR = 1e-6  # with more the sums are not handed out
 _SMALL_ERROR = 1e-8  # with more an unknown total is cut into spans
@@ -171,14 +171,14 @@ class _Span:
 
 def _added_up(root: TreePart, total: int | None) -> Sequence[_Span]:
     """Add up a tree: as a whole, cut into spans, or without transforms, whichever is right."""
-    refused: InputError | None = None
+    refused: InputError | ParameterError | None = None
     found: Sequence[_Span] = []
     tilt(root, total)
     try:
         found = [_Span.whole(root, total)]
         if total is None and found[0].error > _SMALL_ERROR and isinstance(root, SumPart):
             found = min(found, _spans(root), key=_error)
-    except InputError as error:  # perhaps the tilts have missed what is possible
+    except (InputError, ParameterError) as error:  # perhaps the tilts have missed what is possible
         refused = error
     if found and _error(found) <= _LARGEST_ERROR:
         return found
@@ -196,7 +196,7 @@ def _deeply(root: TreePart, total: int | None) -> Sequence[_Span] | None:
     try:
         if sum(len(cell.window(cell.trimmed).logs) for cell in root.cells()) <= _DEEPEST:
             return [_Span.whole(root, total)]
-    except InputError:
+    except (InputError, ParameterError):
         return None
     return None
 
