@@ -233,6 +233,11 @@ REFUSED = [
         "one counts rows and the other values of a column, give the model one of them",
     ),
     (
+        ("SELECT COUNT(*) FILTER (WHERE ward = 'x') AS k, COUNT(*) AS n FROM t GROUP BY region",),
+        {},
+        "ask COUNT.* in a query that groups by the condition, where one counts a part of the other",
+    ),
+    (
         ("SELECT COUNT(*) AS n FROM t",),
         {"unit": "person", "rows": 2},
         "got n, where a unit counts for up to 2 rows in all.*one_row_a_person=True",
