@@ -1,6 +1,7 @@
 """How results show themselves: tables, HTML and plots (matplotlib only when a plot is asked for)."""
 
 from discreet._optional import listing
+from discreet.display.files import write_whole
 from discreet.display.formatting import LastDigit, as_stated, format_number
 from discreet.display.html import definition_list, escape, figure, page, paragraph, section
 from discreet.display.progress import Progress, listener, silent
@@ -24,6 +25,7 @@ __all__ = [
     "section",
     "silent",
     "visible",
+    "write_whole",
 ]
 
 __dir__ = listing("discreet.display")

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from discreet._optional import optional
+from discreet.display.files import write_whole
 from discreet.display.formatting import format_number
 from discreet.display.safe_text import visible
 from discreet.errors import ParameterError
@@ -280,12 +281,12 @@ def save(figure: Figure, path: str | Path) -> Path:
     """Write a figure to a file whose suffix names the format (.svg, .png, .pdf), and return its path."""
     target = Path(path)
     if target.suffix == ".svg":
-        target.write_text(figure_svg(figure), encoding="utf-8")
-    elif target.suffix in {".png", ".pdf"}:
-        figure.savefig(target, dpi=150)
-    else:
-        raise ParameterError(f"the file name must end in .svg, .png or .pdf, got {target.name!r}", parameter="path")
-    return target
+        return write_whole(target, figure_svg(figure).encode("utf-8"))
+    if target.suffix in {".png", ".pdf"}:
+        buffer = io.BytesIO()
+        figure.savefig(buffer, format=target.suffix[1:], dpi=150)
+        return write_whole(target, buffer.getvalue())
+    raise ParameterError(f"the file name must end in .svg, .png or .pdf, got {target.name!r}", parameter="path")
 
 
 def _axes(words: Words, *, height: float = 4.2) -> Axes:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from discreet._optional import optional
+from discreet.display import write_whole
 from discreet.errors import DiscreetError, InputError, MissingExtra
 from discreet.learning.base import FORMS, PrivateEstimator, check_model, class_named, content_of, restore, to_text
 from discreet.ledger.contract import UNREADABLE, bytes_of_arrays
@@ -55,25 +55,7 @@ def save_model(model: Any, path: str | Path) -> Path:
             "model must have classes and parameters that are numbers, texts, days or times, so that they can be "
             "written; got others, write classes=[0, 1], for example"
         ) from None
-    return _written(Path(path), text.encode("ascii"))
-
-
-def _written(place: Path, content: bytes) -> Path:
-    """Write a file as a whole or not at all: what was there before stays where there is no room for the new one."""
-    if place.exists() and not place.is_file():  # such as a pipe
-        place.write_bytes(content)
-        return place
-    target = place.resolve()
-    fresh = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        with fresh.open("xb") as opened:
-            opened.write(content)
-            opened.flush()
-            os.fsync(opened.fileno())
-        os.replace(fresh, target)
-    finally:
-        fresh.unlink(missing_ok=True)
-    return place
+    return write_whole(path, text.encode("ascii"))
 
 
 def load_model(path: str | Path) -> Any:

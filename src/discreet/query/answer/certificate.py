@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from discreet._version import __version__
-from discreet.display import Table, definition_list, page, paragraph, printable_json, section
+from discreet.display import Table, definition_list, page, paragraph, printable_json, section, write_whole
 from discreet.errors import ParameterError
 from discreet.privacy.guarantees import in_odds, with_notion
 from discreet.query.answer.answer import Answer
@@ -54,8 +54,8 @@ class Certificate:
         target = Path(path)
         if target.suffix not in (".html", ".json"):
             raise ParameterError("the name of a certificate must end in .html or .json", parameter="path")
-        target.write_text(self.to_html() if target.suffix == ".html" else self.to_json(), encoding="utf-8")
-        return target
+        text = self.to_html() if target.suffix == ".html" else self.to_json()
+        return write_whole(target, text.encode("utf-8"))
 
     def _repr_html_(self) -> str:
         """Show the facts in a notebook."""
