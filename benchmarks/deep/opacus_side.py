@@ -54,7 +54,6 @@ SETTINGS: dict[tuple[str, float], Settings] = {
     ("20 Newsgroups", 8): Settings(1 / 4, 210, 0.25, 256.0),
     ("IMDB", 1): Settings(1.0, 70, 0.25, 256.0),
     ("IMDB", 3): Settings(1.0, 210, 0.25, 256.0),
-    ("MNIST-5k", 8): Settings(1.0, 210, 1.0, 16.0),
     ("Adult", 0.1): Settings(1 / 4, 70, 0.25, 64.0),
     ("Adult", 1): Settings(1 / 4, 210, 1.0, 16.0),
     ("Adult", 3): Settings(1 / 4, 210, 1.0, 16.0),

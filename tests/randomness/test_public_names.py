@@ -64,6 +64,8 @@ def imported(tree: ast.AST):
 
 # a museum shows noise that protects nobody, and one planted fault is a seed
 SHOWN = {"testing/museum/exhibit.py", "testing/planted/additive.py"}
+# what the datasets of users draw from these generators is made secret there, and they are put back afterwards
+HIDDEN = {"learning/deep/training/rows.py"}
 # draws from a posterior are computed from what was released, so that no privacy rests on them; the one draw that is a
 # release by itself is no exception
 RELEASED = {SOURCE / "bayes" / "one_draw.py"}
@@ -78,7 +80,7 @@ FILES = sorted(
 def test_no_file_outside_data_uses_an_insecure_generator(path):
     names = set(imported(ast.parse(path.read_text())))
     insecure = {name for name in names if name == "random" or name.startswith(("random.", "numpy.random", "np.random"))}
-    assert bool(insecure) == (path.relative_to(SOURCE).as_posix() in SHOWN)
+    assert bool(insecure) == (path.relative_to(SOURCE).as_posix() in SHOWN | HIDDEN)
 
 
 def test_there_are_files_to_look_at():

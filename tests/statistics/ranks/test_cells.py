@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pytest
@@ -55,6 +56,29 @@ def test_rows_of_one_person_weigh_what_the_noise_is_for(relation: dp.Relation) -
     found = one.counts([3], (table, weights))
     assert found == one.counts([3], Ranked.of(table, steps=6, weights=weights))
     assert sum(found) == 2 * WEIGHT_UNIT
+
+
+@pytest.mark.theorem("CountsAround.ends_of_groups.privacy")
+def test_counts_of_all_groups_get_noise_in_one_draw_and_each_count_its_own() -> None:
+    around = CountsAround(levels=(0.5,), epsilon=1, relation=ADD_REMOVE, steps=100, confidence=0.9)
+    counter, drawn = around.counter, list[list[int]]()
+
+    class Seen:
+        noise = counter.noise
+
+        def __call__(self, counts: Any) -> Any:
+            noisy = counter(counts)
+            drawn.extend([list(counts), list(noisy)])
+            return noisy
+
+    around.counter = Seen()  # type: ignore[assignment]
+    chosen, rows = [[30], [70]], [[10, 20, 30, 40], [60, 70, 80]]
+    found = around.ends_of_groups(chosen, rows)
+    exact, noisy = drawn
+    parts = [around.counts(at, own) for at, own in zip(chosen, rows, strict=True)]
+    assert exact == [*parts[0], *parts[1]]
+    cut = len(parts[0])
+    assert found == [around.ends(chosen[0], noisy[:cut]), around.ends(chosen[1], noisy[cut:])]
 
 
 def test_cuts_halve_the_way_to_the_next_position_and_to_the_ends() -> None:

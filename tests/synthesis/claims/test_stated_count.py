@@ -46,8 +46,14 @@ def told(release: SyntheticRelease) -> Any:
 
 def of_session(table: pd.DataFrame, method: str) -> SyntheticRelease:
     columns = {"sex": {"values": ["f", "m"]}, "room": {"values": [0, 1, 2]}}
-    left_out = {"groups": None, "rows_per_group": None, "public": None, "ledger": None, "lineage": None, "version": "1"}
-    given: dict[str, Any] = {"columns": columns, "analyst": "analyst", "unit_name": "person", **left_out}
+    left_out = dict.fromkeys(("groups", "rows_per_group", "outer_rows", "public", "ledger", "lineage"))
+    given: dict[str, Any] = {
+        "columns": columns,
+        "analyst": "analyst",
+        "unit_name": "person",
+        "version": "1",
+        **left_out,
+    }
     made, engine = policy_of_frames({"people": table}, unit="person", rows=1, budget=PureDP(1), **given)
     policy = replace(made, tables={"people": replace(made.tables["people"], people=STATED)})
     with Session(policy, analyst="analyst", engine=engine, ledger=MemoryLedger(terms_of(policy))) as session:

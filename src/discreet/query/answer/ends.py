@@ -32,12 +32,15 @@ def shown(value: Value, low: float | None, high: float | None) -> tuple[Value, f
     """
     if isinstance(value, bool) or not isinstance(value, int | float) or low is None or high is None:
         return value, low, high
-    width = (Fraction(high) - Fraction(low)) / 2 if math.isfinite(low) and math.isfinite(high) else Fraction(0)
-    if not width or not math.isfinite(value) or not _LEAST < width < 1 / _LEAST:
+    if not all(map(math.isfinite, (value, low, high))):
+        return value, low, high
+    middle, least_end, most_end = (Fraction(str(one)) for one in (value, low, high))  # as decimals, not as sums of 2^-k
+    width = (most_end - least_end) / 2
+    if not width or not _LEAST < width < 1 / _LEAST:
         return value, low, high
     places = math.floor(math.log10(width / 4))
     unit = Fraction(10) ** places
-    found = round(Fraction(value) / unit), math.floor(Fraction(low) / unit), math.ceil(Fraction(high) / unit)
+    found = round(middle / unit), math.floor(least_end / unit), math.ceil(most_end / unit)
     if places >= 0:
         one, least, most = (whole * int(unit) for whole in found)
         return one, least, most

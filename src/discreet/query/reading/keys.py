@@ -38,7 +38,7 @@ class KeyValues:
             given = look_up(label, self.given) if label is not None else None
             if given is not None and label is not None:
                 used.add(f"key {fold(label)}")
-                if isinstance(given, Sequence) and any(one is ... for one in given):
+                if isinstance(given, list | tuple) and any(one is ... for one in given):
                     return self._with_others(source, expression, name, label, given)
                 return Key(name, expression, stated_keys(label, given, expression.type))
         return Key(name, expression, self._domain(source, expression))

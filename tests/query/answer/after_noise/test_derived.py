@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,7 @@ from scipy.stats import binom
 from discreet.errors import ParameterError
 from discreet.laws import DiscreteLaplace
 from discreet.privacy import ZCDP, PureDP
-from discreet.query import Session
+from discreet.query import Rounding, Session
 from discreet.query.answer import Answer, Record, finished
 from discreet.query.answer.after_noise.intervals import RatioReach, fieller
 from discreet.query.engines import evaluate
@@ -126,6 +127,7 @@ def test_derived_columns_are_no_measurements_and_leave_the_forms_of_an_answer_ri
             answer.estimates(name)
 
 
+@pytest.mark.theorem("GroupTotals.privacy")
 def test_the_same_answer_has_the_same_intervals_and_another_select_around_it_is_free():
     with opened(300, PureDP(10)) as session:
         one = session.sql("SELECT g, SQRT(COUNT(*)) AS y FROM t GROUP BY g", epsilon=1)
@@ -134,6 +136,20 @@ def test_the_same_answer_has_the_same_intervals_and_another_select_around_it_is_
         charges = session.ledger.balance().charges
     assert one.to_dict() == again.to_dict()
     assert (again.record.replayed, other.record.replayed, charges) == (True, True, 1)
+
+
+@pytest.mark.theorem("Rounding.privacy", "Rounding.accuracy")
+def test_rounding_is_a_function_of_what_was_released_and_free():
+    question = "SELECT g, COUNT(*) AS n FROM t WHERE x > 19 GROUP BY g"
+    with opened(20, PureDP(10)) as session:
+        plain = session.sql(question, epsilon=1)
+        whole = session.sql(question, epsilon=1, rounding=Rounding.INTEGER | Rounding.NONNEGATIVE)
+        charges = session.ledger.balance().charges
+    assert (whole.record.replayed, charges) == (True, 1)
+    assert all(isinstance(n, int) and n >= 0 for n in whole["n"])
+    assert sum(whole["n"]) == round(max(sum(map(Fraction, plain["n"])), 0))
+    ends = [[one.ends for one in answer.estimates("n")] for answer in (plain, whole)]
+    assert ends[0] == ends[1]
 
 
 def test_totals_add_up_exactly_and_their_intervals_are_those_of_sums():

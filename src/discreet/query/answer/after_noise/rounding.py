@@ -85,7 +85,7 @@ def _not_below_zero(values: Sequence[Number]) -> list[Number]:
 def _whole(values: Sequence[Number]) -> list[Number]:
     """Return whole numbers, each within 1 of its own, whose sum is the rounded sum: the largest remainders go up.
 
-    >>> _whole([1.4, 2.4, 0.4]), _whole([-0.5, 3.0])
+    >>> _whole([1.5, 2.25, 0.25]), _whole([-0.5, 3.0])
     ([2, 2, 0], [-1, 3])
     """
     exact = [Fraction(one) for one in values]
