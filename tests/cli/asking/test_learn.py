@@ -100,7 +100,7 @@ def test_a_full_disk_after_the_charge_is_said_and_asking_again_is_free(
 
     out = policy.parent / "model.json"
     out.write_text("an older one", encoding="utf-8")
-    monkeypatch.setattr("discreet.learning.model_file._written", full)
+    monkeypatch.setattr("discreet.learning.model_file.write_whole", full)
     done = run("learn", "train", *FIT, *PRICE, "--policy", policy, "--out", out)
     assert done.exit_code == 1
     assert "The charge stands as record" in " ".join(done.stderr.split())
