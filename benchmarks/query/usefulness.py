@@ -22,6 +22,7 @@ from benchmarks.common.report import Row
 from discreet.data import trade_database
 
 RHO, FIRST, RUNS, SCALE, SEED = 0.02, 0.2, 15, 0.1, 1
+_MANY_RUNS = 300  # where nothing is bounded, an answer is cheap, and a median of few releases is off by a tenth
 _LARGEST_PRICE = 105_000  # of a line, as the policy says
 _PRICES = ("sum_base_price", "sum_disc_price", "sum_charge")
 
@@ -112,7 +113,7 @@ QUESTIONS = {
 
 
 def usefulness() -> Iterator[Row]:
-    """Ask every question fifteen times each way, and compare the medians of the relative errors of all cells."""
+    """Ask every question many times each way, and compare the medians of the relative errors of all cells."""
     with _opened() as (session, plain):
         for name, question in QUESTIONS.items():
             truth = _truth(plain, question)
@@ -173,7 +174,7 @@ def _asked(
     """Return the median error with bounds that are given."""
     found = [
         _errors(session.sql(question.sql, rho=RHO * (1 - run * 1e-6), **question.options, **bounds), question, truth)
-        for run in range(RUNS)
+        for run in range(RUNS if question.bounded else _MANY_RUNS)
     ]
     return float(np.median(np.concatenate(found)))
 
